@@ -1,0 +1,14 @@
+"""What holds for every test: no network, no telemetry, no person's library."""
+
+import os
+import tempfile
+
+# Set before anything is imported: these libraries read them at import time, and children inherit them.
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    HF_HUB_DISABLE_TELEMETRY="1",
+    ANONYMIZED_TELEMETRY="False",
+    TOKENIZERS_PARALLELISM="false",
+)
+# A test that forgets to name a home lands in an empty one, never in the library of whoever runs the tests.
+os.environ.setdefault("KB_HOME", tempfile.mkdtemp(prefix="kb-tests-"))
