@@ -1,0 +1,1 @@
+"""One folder per outside thing; none knows another."""

@@ -1,0 +1,1 @@
+"""The facade, its bootstrap and settings."""

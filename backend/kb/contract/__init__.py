@@ -1,0 +1,1 @@
+"""What crosses to the page and the command line."""

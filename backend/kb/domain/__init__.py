@@ -1,0 +1,1 @@
+"""Values and rules: frozen dataclasses and pure functions, no input or output."""

@@ -1,0 +1,106 @@
+"""Chunks: what is retrieved, and the policy that shapes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from kb.domain.embeddings import ChunkKey
+from kb.domain.ids import id_from
+from kb.domain.paths import WorkspacePath
+from kb.domain.placed import merge_spans, span_to_json
+from kb.domain.recipes import BlockId, ChunkId, DocumentId
+from kb.domain.spans import Segment, SourceSpan
+
+
+class ChunkRole(StrEnum):
+    """`parent` chunks are context only and never candidates."""
+
+    STANDALONE = "standalone"
+    PARENT = "parent"
+    CHILD = "child"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPolicy:
+    """The PRD's chunking settings (section 8.1), in characters; ranges are checked by settings.
+
+    `max_tokens` is the embedder's window less its prefix and special tokens; None when there is no
+    embedder. It is part of the policy because it moves chunk borders.
+    """
+
+    mode: Literal["fixed", "structure", "parent-child"] = "structure"
+    target_characters: int = 1600
+    overlap_characters: int = 160
+    parent_characters: int = 4800
+    child_characters: int = 900
+    max_tokens: int | None = None
+
+    def hash(self) -> str:
+        """Return the id of these settings, part of every chunk id."""
+        return id_from(
+            {
+                "kind": "chunk_policy",
+                "mode": self.mode,
+                "target_characters": self.target_characters,
+                "overlap_characters": self.overlap_characters,
+                "parent_characters": self.parent_characters,
+                "child_characters": self.child_characters,
+                "max_tokens": self.max_tokens,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of blocks, or a part of them, sized for retrieval.
+
+    Attributes:
+        text: what is searched, embedded and quoted; plain text.
+        segments: places of the text's characters; overlap text has none, so it never shifts spans.
+        ordinal: from 0 in the document.
+        token_estimate: tokens of the embedder when there is one, else characters / 4.
+    """
+
+    chunk_id: ChunkId
+    doc_id: DocumentId
+    ordinal: int
+    text: str
+    heading_path: tuple[str, ...]
+    block_ids: tuple[BlockId, ...]
+    segments: tuple[Segment, ...]
+    token_estimate: int
+    chunker_version: str
+    policy_hash: str
+    role: ChunkRole = ChunkRole.STANDALONE
+    parent_chunk_id: ChunkId | None = None
+    lang: str = field(default="und")
+
+    @property
+    def source_spans(self) -> tuple[SourceSpan, ...]:
+        """Return the merged places of the whole text."""
+        return merge_spans(segment.span for segment in self.segments)
+
+    @property
+    def section_label(self) -> str | None:
+        """Return the innermost heading as people see it, None outside any."""
+        return f"§{self.heading_path[-1]}" if self.heading_path else None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as read from the library, with what is shown of its document."""
+
+    key: ChunkKey
+    chunk: Chunk
+    item_id: str
+    path: WorkspacePath
+    title: str
+    lang: str
+    media: str
+
+
+def spans_json(chunk: Chunk) -> list[object]:
+    """Return `source_spans` as JSON objects."""
+    return [span_to_json(span) for span in chunk.source_spans]

@@ -1,0 +1,56 @@
+"""Files as a scan meets them, before the library knows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kb.domain.paths import WorkspacePath
+
+
+class FileIdentity(NamedTuple):
+    """What `stat` says: equal identities mean unchanged content, without opening the file."""
+
+    size: int
+    mtime_ns: int
+    file_id: str
+
+
+class ScannedFile(NamedTuple):
+    """One file a scan met. `disk_name` is the relative path as the disk spells it."""
+
+    path: WorkspacePath
+    disk_name: str
+    identity: FileIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class ScanProblem:
+    """A file or folder the scan could not look into.
+
+    `reason` is permission, symlink_loop, outside_root, special_file, undecodable_name, duplicate_name
+    or placeholder.
+    """
+
+    path: str
+    reason: str
+    note: str
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """A file's content with its full blake3 (64 hex digits) and the identity it had when read."""
+
+    data: bytes
+    checksum: str
+    identity: FileIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What to scan: the whole root, or only `paths` below it; globs as in the configuration."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    paths: tuple[WorkspacePath, ...] = ()

@@ -1,0 +1,109 @@
+"""Text with places: from characters to spans, spans merged, spans as JSON and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+from kb.domain.errors import ErrorCode, InvalidInput
+from kb.domain.ids import Json
+from kb.domain.spans import (
+    ByteSpan,
+    LineSpan,
+    PageSpan,
+    PartSpan,
+    RegionSpan,
+    Segment,
+    SourceSpan,
+    TimeSpan,
+)
+
+_KINDS: Mapping[str, type[SourceSpan]] = {
+    "line": LineSpan,
+    "byte": ByteSpan,
+    "page": PageSpan,
+    "region": RegionSpan,
+    "time": TimeSpan,
+    "part": PartSpan,
+}
+_NAMES = {cls: name for name, cls in _KINDS.items()}
+
+
+def spans_between(segments: Sequence[Segment], start: int, end: int) -> tuple[SourceSpan, ...]:
+    """Return the merged places of the characters `start` to `end` of a text with `segments`."""
+    return merge_spans(s.span for s in segments if s.start < end and start < s.end)
+
+
+def merge_spans(spans: Iterable[SourceSpan]) -> tuple[SourceSpan, ...]:
+    """Join neighbours that touch (lines, bytes, characters of a page, time), keeping order."""
+    merged: list[SourceSpan] = []
+    for span in spans:
+        joined = _join(merged[-1], span) if merged else None
+        if joined is None:
+            merged.append(span)
+        else:
+            merged[-1] = joined
+    return tuple(merged)
+
+
+def shift(segments: Iterable[Segment], offset: int) -> tuple[Segment, ...]:
+    """Return `segments` for a text that now starts `offset` characters later."""
+    return tuple(Segment(s.start + offset, s.end + offset, s.span) for s in segments)
+
+
+def cut(segments: Iterable[Segment], start: int, end: int) -> tuple[Segment, ...]:
+    """Return the segments of the characters `start` to `end`, counted from `start`."""
+    return tuple(
+        Segment(max(s.start, start) - start, min(s.end, end) - start, s.span)
+        for s in segments
+        if s.start < end and start < s.end
+    )
+
+
+def span_to_json(span: SourceSpan) -> dict[str, Json]:
+    """Return the JSON object of a span, `kind` first; absent values are left out."""
+    fields = {key: value for key, value in asdict(span).items() if value not in (None, "")}
+    return {"kind": _NAMES[type(span)], **fields}
+
+
+def span_from_json(value: Mapping[str, Json]) -> SourceSpan:
+    """Read a span back.
+
+    Raises:
+        InvalidInput: the kind is unknown or a field is missing.
+    """
+    fields = dict(value)
+    kind = fields.pop("kind", None)
+    try:
+        return _KINDS[str(kind)](**fields)  # type: ignore[arg-type]
+    except (KeyError, TypeError) as error:
+        message = f"not a source span: {kind!r}"
+        raise InvalidInput(message, code=ErrorCode.INVALID_SPAN) from error
+
+
+def _join(left: SourceSpan, right: SourceSpan) -> SourceSpan | None:
+    if left == right:
+        return left
+    match left, right:
+        case LineSpan(), LineSpan() if left.start <= right.start <= left.end + 1:
+            return LineSpan(left.start, max(left.end, right.end))
+        case ByteSpan(), ByteSpan() if left.start <= right.start <= left.end:
+            return ByteSpan(left.start, max(left.end, right.end))
+        case TimeSpan(), TimeSpan() if left.start_ms <= right.start_ms <= left.end_ms:
+            return TimeSpan(left.start_ms, max(left.end_ms, right.end_ms))
+        case PageSpan(), PageSpan() if left.page == right.page:
+            return _join_pages(left, right)
+        case _:
+            return None
+
+
+def _join_pages(left: PageSpan, right: PageSpan) -> PageSpan | None:
+    if left.char_start is None or left.char_end is None:
+        return left
+    if right.char_start is None or right.char_end is None:
+        return right
+    return PageSpan(
+        left.page,
+        min(left.char_start, right.char_start),
+        max(left.char_end, right.char_end),
+    )

@@ -1,0 +1,1 @@
+"""From a file to something that can be found."""

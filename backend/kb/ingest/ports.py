@@ -1,0 +1,94 @@
+"""What ingest needs from outside: files, parsers and models here, stores in `library_ports`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from kb.domain.documents import ParsedDocument
+from kb.domain.embeddings import EmbeddingModel, Vector
+from kb.domain.files import FileBytes, ScannedFile, ScanProblem, Scope
+from kb.domain.items import MediaType, RawAsset
+from kb.domain.paths import WorkspacePath
+
+
+class FileSource(Protocol):
+    """The workspace, read only."""
+
+    def scan(self, scope: Scope) -> Iterator[ScannedFile | ScanProblem]:
+        """Yield every included file once, folder by folder in name order, without opening any.
+
+        Raises:
+            NotFound: the root or a path of the scope does not exist.
+        """
+
+    def read(self, file: ScannedFile) -> FileBytes:
+        """Read a whole file, hashing while reading.
+
+        Raises:
+            Unreadable: it vanished, changed while read, is too big or may not be read.
+        """
+
+    def media_type(self, path: WorkspacePath, data: bytes) -> MediaType:
+        """Say what a file is, by content first, then by name."""
+
+
+class AssetStore(Protocol):
+    """Content-addressed copies of originals."""
+
+    def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
+        """Copy the bytes (or only reference them when too big); the same bytes twice are one."""
+
+    def discard(self, storage_paths: Iterable[str]) -> None:
+        """Remove copies that nothing refers to any more."""
+
+
+class Parser(Protocol):
+    """Reads one family of files into blocks with source spans."""
+
+    @property
+    def media_types(self) -> frozenset[MediaType]:
+        """What this parser reads."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same bytes would give other blocks."""
+
+    def parse(self, data: bytes, path: WorkspacePath) -> ParsedDocument:
+        """Return the blocks of `data`.
+
+        Raises:
+            Unreadable: nothing can be made of the bytes.
+        """
+
+
+class LanguageDetector(Protocol):
+    """Tells the language of a text."""
+
+    def detect(self, text: str) -> str:
+        """Return an ISO 639-1 code, `zh-Hans`/`zh-Hant` for Chinese, `und` when unsure."""
+
+
+class Tokenizer(Protocol):
+    """The embedder's own tokenizer."""
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`, without special tokens."""
+
+    def fitting_prefix(self, text: str, max_tokens: int) -> int:
+        """Return how many characters of `text` fit into `max_tokens`, at least 1."""
+
+
+class PassageEmbedder(Protocol):
+    """Turns passages into vectors. May be called from several threads."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, known without loading it."""
+
+    def embed_passage(self, text: str) -> Vector:
+        """Return the vector of one passage.
+
+        Raises:
+            ModelUnavailable: the model cannot be loaded or run.
+        """

@@ -1,0 +1,127 @@
+"""What retrieval needs from outside: the channels, the query embedder, the gated chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kb.domain.chunks import StoredChunk
+from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
+from kb.domain.search import SearchFilters
+
+
+@dataclass(frozen=True, slots=True)
+class TextCandidate:
+    """A chunk the text index found: `score` is BM25 over all fields, the others per channel."""
+
+    key: ChunkKey
+    score: float
+    lexical_rank: int | None
+    lexical_score: float | None
+    cjk_rank: int | None
+    cjk_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextReply:
+    """Candidates, best first.
+
+    Attributes:
+        ceiling: the best score any text could get for this query; unseen terms count.
+        lexical_terms: how many terms went to the lexical channel.
+        cjk_terms: how many went to the cjk channel.
+    """
+
+    candidates: tuple[TextCandidate, ...]
+    ceiling: float
+    lexical_terms: int
+    cjk_terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReply:
+    """Candidates with their cosine, best first; `scanned` vectors were compared."""
+
+    candidates: tuple[tuple[ChunkKey, float], ...]
+    scanned: int
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFacts:
+    """How much can be searched: chunks in all, those with a vector, items that could not be read."""
+
+    chunks: int
+    vectors: int
+    unread_items: int
+    vector_position: int
+    text_position: int
+
+
+class TextSearch(Protocol):
+    """The lexical and cjk channels."""
+
+    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
+        """Return the best `limit` chunks; ties in key order.
+
+        Raises:
+            StorageFailed: the index is missing, damaged or of old make.
+        """
+
+
+class VectorSearch(Protocol):
+    """One way to compare a query with the stored vectors."""
+
+    @property
+    def name(self) -> str:
+        """`scan` or `chroma`."""
+
+    def ready(self, model: EmbeddingModel, position: int) -> bool:
+        """Return whether it can answer now and holds the log up to `position`; never waits."""
+
+    def search(
+        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+    ) -> VectorReply:
+        """Return the `limit` nearest chunks, among `allowed` (rising keys) if given.
+
+        Raises:
+            StorageFailed: the index is missing, damaged or its process died.
+        """
+
+
+class VectorRescoring(Protocol):
+    """Exact cosines of chosen chunks."""
+
+    def similarities(self, model: EmbeddingModel, query: Vector, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
+        """Return the cosine of each chunk that has a vector."""
+
+
+class QueryEmbedder(Protocol):
+    """Turns a question into a vector."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, known without loading it."""
+
+    def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question.
+
+        Raises:
+            ModelUnavailable: the model cannot be loaded or run.
+        """
+
+
+class GatedChunks(Protocol):
+    """Chunks that may be seen now: every read goes through the final gate."""
+
+    def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        """Return those of `keys` that pass the final gate."""
+
+    def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
+        """Return up to `count` visible chunks on each side, in document order, `key` left out."""
+
+    def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
+        """Return the keys of visible chunks that meet `filters`, rising."""
+
+    def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
+        """Return the counts of what can be searched now."""
