@@ -42,9 +42,6 @@ class Stop(Exception):
     """Ends the command with a message."""
 
 
-# ---- small things
-
-
 def say(text: str = "") -> None:
     """Print at once, also into a pipe."""
     print(text, flush=True)
@@ -113,9 +110,6 @@ def link_tree(source: Path, target: Path) -> None:
     if target.exists():
         shutil.rmtree(str(target))
     shutil.copytree(str(source), str(target), copy_function=link)
-
-
-# ---- set-up
 
 
 def setup(*, llama: bool = False) -> None:
@@ -269,9 +263,6 @@ def build_llama(folder: Path) -> bool:
         return False
     say(f"Built in {(time.monotonic() - started) / 60:.1f} minutes; kept in the cache.")
     return True
-
-
-# ---- the commands
 
 
 def run(arguments: argparse.Namespace) -> None:
