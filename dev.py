@@ -290,7 +290,7 @@ def static_steps() -> list[tuple[str, list[str]]]:
         ("format", [tool("ruff"), "format", "--check", "."]),
         ("lint", [tool("ruff"), "check", "."]),
         ("types", [tool("mypy")]),
-        ("imports", [tool("lint-imports")]),
+        ("imports", [tool("lint-imports"), "--no-logo"]),
         ("contract", [str(PYTHON), "-m", "kb.contract.generate", "--check"]),
     ]
 
