@@ -14,7 +14,10 @@ MAX_PUBLIC = 8
 # path: the decision record that allows it; at most HARD_LINES all the same
 LONG_FILES: dict[str, str] = {}
 # module: why its public names belong together
-WIDE_MODULES: dict[str, str] = {}
+WIDE_MODULES = {
+    "backend/kb/domain/recipes.py": "the six ids of contracts and the recipe of each: one table, read as one",
+    "backend/kb/retrieval/ports.py": "what one consumer needs from outside, with the values those ports speak of",
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
