@@ -93,20 +93,21 @@ def cite(path: WorkspacePath, spans: Sequence[SourceSpan], section: str | None) 
 def _fragment(place: Place) -> str:
     match place:
         case LinePlace(start, end):
-            return f"L{start}" if start == end else f"L{start}-L{end}"
+            text = f"L{start}" if start == end else f"L{start}-L{end}"
         case PagePlace(start, end):
-            return f"page={start}" if start == end else f"page={start}-{end}"
+            text = f"page={start}" if start == end else f"page={start}-{end}"
         case RegionPlace(x, y, w, h, page):
             numbers = ",".join(_plain(n) for n in (x, y, w, h))
-            return f"xywh={numbers}" if page is None else f"page={page}&xywh=percent:{numbers}"
+            text = f"xywh={numbers}" if page is None else f"page={page}&xywh=percent:{numbers}"
         case CaptionPlace(model):
-            return f"caption={quote(model, safe='')}"
+            text = f"caption={quote(model, safe='')}"
         case TimePlace(start_ms, end_ms):
-            return f"t={_seconds(start_ms)},{_seconds(end_ms)}"
+            text = f"t={_seconds(start_ms)},{_seconds(end_ms)}"
         case SheetPlace(name, cells):
-            return f"sheet={quote(name, safe='')}" + (f"!{cells}" if cells else "")
+            text = f"sheet={quote(name, safe='')}" + (f"!{cells}" if cells else "")
         case PartPlace(part, number):
-            return f"{part}={number}"
+            text = f"{part}={number}"
+    return text
 
 
 def _place(fragment: str) -> Place | None:

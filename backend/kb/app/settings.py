@@ -1,0 +1,139 @@
+"""The settings model: every key of `config.toml`, its default and its range."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Weight = Annotated[float, Field(ge=0, le=2)]
+
+
+class Section(BaseModel):
+    """A table of the configuration file."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=False)
+
+
+class WorkspaceSettings(Section):
+    """Which folder is read, and which of its files."""
+
+    root: str = Field("~/KnowledgeBase", description="The folder of originals; never modified.")
+    include: tuple[str, ...] = Field(
+        ("**/*",), description="Globs of files to read; every supported type among them is."
+    )
+    exclude: tuple[str, ...] = Field(
+        (".git/**", "node_modules/**", ".obsidian/**"),
+        description="Globs that are never read; `.kbignore` adds to them.",
+    )
+
+
+class StorageSettings(Section):
+    """Where the library lives."""
+
+    data_dir: str = Field("{data_dir}", description="Library, indexes, copies of originals.")
+    copy_threshold_mb: int = Field(100, ge=0, le=100_000, description="Larger originals are referenced, not copied.")
+    copy_originals: bool = Field(
+        default=True, description="Keep content-addressed copies, so that old answers still open."
+    )
+    kept_versions: int = Field(3, ge=0, le=100, description="Earlier versions kept of a document, beside cited ones.")
+
+
+class IndexingSettings(Section):
+    """How files become searchable."""
+
+    max_parallel_extractors: int = Field(2, ge=1, le=64, description="Parsers at work at once.")
+    max_parallel_embeddings: int = Field(0, ge=0, le=64, description="Embedding threads; 0 means one per core.")
+    watch_filesystem: bool = Field(default=True, description="Follow changes while `kb serve` or the app runs.")
+    max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are not read.")
+
+
+class ChunkingSettings(Section):
+    """The PRD's chunking settings, in characters."""
+
+    mode: Literal["structure"] = Field("structure", description="How documents are cut.")
+    target_characters: int = Field(1600, ge=400, le=8000, description="The wished length.")
+    overlap_characters: int = Field(
+        160, ge=0, description="Repeated between parts of one block; at most 40 % of the target."
+    )
+
+    @model_validator(mode="after")
+    def _overlap_is_at_most_40_percent(self) -> ChunkingSettings:
+        limit = self.target_characters * 2 // 5
+        if self.overlap_characters > limit:
+            message = f"overlap_characters is at most 40 % of target_characters ({limit})"
+            raise ValueError(message)
+        return self
+
+
+class EmbeddingSettings(Section):
+    """Which model makes vectors."""
+
+    provider: Literal["fastembed", "none"] = Field("fastembed", description="`none` searches by keywords only.")
+    model: str = Field("multilingual-e5-small", description="Folder of the model.")
+
+
+class LanguageModelSettings(Section):
+    """Which model writes answers."""
+
+    provider: Literal["extractive", "llama_cpp"] = Field(
+        "extractive", description="`extractive` quotes the evidence; `llama_cpp` runs a GGUF file."
+    )
+    model: str = Field("", description="Folder or GGUF file of the model.")
+    context_tokens: int = Field(4096, ge=256, le=1_048_576, description="The model's window.")
+    max_answer_tokens: int = Field(384, ge=16, le=8192, description="Longest answer.")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 always takes the likeliest token.")
+    seed: int = Field(0, ge=0, description="Makes answers repeatable.")
+    threads: int = Field(0, ge=0, le=256, description="0 means all cores but one.")
+
+
+class ModelsSettings(Section):
+    """Models by role."""
+
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    llm: LanguageModelSettings = LanguageModelSettings()
+
+
+class SearchSettings(Section):
+    """The PRD's retrieval settings (section 7.3) and ours."""
+
+    top_k: int = Field(6, ge=1, le=20, description="Hits of a search.")
+    minimum_vector_similarity: float = Field(0.0, ge=0, le=1, description="0 filters nothing.")
+    fts_weight: Weight = Field(1.0, description="Weight of the lexical and cjk channels.")
+    vector_weight: Weight = Field(1.0, description="Weight of the vector channel.")
+    graph_weight: Weight = Field(0.8, description="Weight of the graph channel, when it is on.")
+    candidate_multiplier: int = Field(4, ge=2, le=10, description="Candidates per hit and channel.")
+    context_max_characters: int = Field(16_000, ge=2_000, le=48_000, description="Text given to a model.")
+    adjacent_chunk_count: int = Field(0, ge=0, le=2, description="Neighbours added as context.")
+    local_rerank_enabled: bool = Field(default=False, description="Reorder by local features.")
+    hybrid_fusion: Literal["score", "rrf"] = Field("score", description="How channels are joined.")
+    rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
+    snippet_chars: int = Field(220, ge=40, le=2000, description="Length of a snippet.")
+    vector_engine: Literal["auto", "chroma", "scan"] = Field("auto", description="How vectors are compared.")
+
+    @model_validator(mode="after")
+    def _one_channel_counts(self) -> SearchSettings:
+        if self.fts_weight == 0 and self.vector_weight == 0:
+            message = "fts_weight and vector_weight cannot both be 0"
+            raise ValueError(message)
+        return self
+
+
+class RagSettings(Section):
+    """How answers are made."""
+
+    score_gate: float = Field(0.30, ge=0, le=1, description="Below this relevance nothing is answered.")
+    explain_default: bool = Field(default=False, description="Always print the trace.")
+
+
+class Settings(Section):
+    """All settings of one library."""
+
+    schema_version: int = Field(1, description="Version of this file's keys.")
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    storage: StorageSettings = StorageSettings()
+    indexing: IndexingSettings = IndexingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    models: ModelsSettings = ModelsSettings()
+    search: SearchSettings = SearchSettings()
+    rag: RagSettings = RagSettings()
