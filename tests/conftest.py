@@ -8,6 +8,7 @@ os.environ.update(
     HF_HUB_OFFLINE="1",
     HF_HUB_DISABLE_TELEMETRY="1",
     ANONYMIZED_TELEMETRY="False",
+    ORT_DISABLE_TELEMETRY="1",
     TOKENIZERS_PARALLELISM="false",
 )
 # A test that forgets to name a home lands in an empty one, never in the library of whoever runs the tests.

@@ -15,6 +15,7 @@ MAX_PUBLIC = 8
 LONG_FILES: dict[str, str] = {}
 # module: why its public names belong together
 WIDE_MODULES = {
+    "backend/kb/app/settings.py": "one class for each section of config.toml, as one page",
     "backend/kb/domain/recipes.py": "the six ids of contracts and the recipe of each: one table, read as one",
     "backend/kb/retrieval/ports.py": "what one consumer needs from outside, with the values those ports speak of",
 }
