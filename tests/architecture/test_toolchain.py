@@ -82,7 +82,7 @@ def test_torch_stays_out() -> None:
 
 def test_the_model_runtime_has_no_way_to_report_to_its_maker() -> None:
     # found in the wheels of onnxruntime from 1.29 on; without importing it, since that alone would report
-    where = Path(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime")) / "capi"
+    where = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime"))) / "capi"
     libraries = [path for path in where.iterdir() if path.name.startswith("onnxruntime_pybind11_state")]
     assert libraries
     assert [path.name for path in libraries if b"OneCollector" in path.read_bytes()] == []
