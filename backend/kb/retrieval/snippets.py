@@ -1,0 +1,117 @@
+"""Snippets: the part of a chunk that shows best why it was found, and its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb.domain.chunks import Chunk
+from kb.domain.citations import Citation, cite
+from kb.domain.paths import WorkspacePath
+from kb.domain.placed import spans_between
+from kb.domain.text import sentences
+from kb.retrieval.terms import Match, Terms, matches
+from kb.retrieval.values import Highlight
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Characters `start` to `end` of a chunk's text, with the matching words in them.
+
+    Attributes:
+        text: with white space made single, as shown.
+        highlights: offsets into `text`.
+    """
+
+    start: int
+    end: int
+    text: str
+    is_full_text: bool
+    highlights: tuple[Highlight, ...]
+
+
+def snippet_of(text: str, terms: Terms, size: int) -> Snippet:
+    """Return the window of about `size` characters with the most different terms in it.
+
+    It starts at the sentence of its first match where that fits. Without any match it is the
+    beginning of the text.
+    """
+    found = list(matches(terms, text))
+    if len(text) <= size:
+        start, end = 0, len(text)
+    elif not found:
+        start, end = 0, _word_end(text, size)
+    else:
+        first = _best_first(found, size)
+        start = _sentence_start(text, found[first].start, size, _last_end(found, first, size))
+        end = _word_end(text, start + size)
+    return _shown(text, start, end, found)
+
+
+def narrowed_citation(path: WorkspacePath, chunk: Chunk, snippet: Snippet, terms: Terms) -> Citation:
+    """Cite the places that hold the match; the whole chunk when no word of it matched."""
+    inside = [m for m in matches(terms, chunk.text) if snippet.start <= m.start and m.end <= snippet.end]
+    narrow = spans_between(chunk.segments, inside[0].start, inside[-1].end) if inside else ()
+    return cite(path, narrow or chunk.source_spans, chunk.section_label)
+
+
+def _best_first(found: Sequence[Match], size: int) -> int:
+    """Return the index of the match that opens the window with the most different terms."""
+    best, best_score = 0, (0, 0)
+    for index, match in enumerate(found):
+        window = [m for m in found[index : index + 64] if m.end <= match.start + size]
+        score = (len({m.term for m in window}), len(window))
+        if score > best_score:
+            best, best_score = index, score
+    return best
+
+
+def _last_end(found: Sequence[Match], first: int, size: int) -> int:
+    limit = found[first].start + size
+    return max(m.end for m in found[first:] if m.end <= limit or m is found[first])
+
+
+def _sentence_start(text: str, position: int, size: int, last_end: int) -> int:
+    """Return the start of the sentence around `position`, or less far back if it would not fit."""
+    base = max(0, position - size)
+    start = position
+    for sentence_start, sentence_end in sentences(text[base : position + 1]):
+        if base + sentence_start <= position < base + sentence_end or base + sentence_end > position:
+            start = base + sentence_start
+    if last_end - start > size:
+        return max(position - max(0, (size - (last_end - position)) // 2), 0)
+    return start
+
+
+def _word_end(text: str, end: int) -> int:
+    """Move an end back to the end of a word, at most 24 characters."""
+    if end >= len(text):
+        return len(text)
+    space = max(text.rfind(" ", end - 24, end + 1), text.rfind("\n", end - 24, end + 1))
+    return space if space > 0 else end
+
+
+def _shown(text: str, start: int, end: int, found: Sequence[Match]) -> Snippet:
+    shown: list[str] = []
+    at: dict[int, int] = {}
+    for index in range(start, end):
+        letter = text[index]
+        at[index] = len(shown)
+        if letter.isspace():
+            if shown and shown[-1] != " ":
+                shown.append(" ")
+        else:
+            shown.append(letter)
+    at[end] = len(shown)
+    highlights: list[Highlight] = []
+    for match in found:
+        if match.start < start or match.end > end:
+            continue
+        low, high = at[match.start], at[match.end]
+        if highlights and low <= highlights[-1].end:
+            highlights[-1] = Highlight(highlights[-1].start, max(high, highlights[-1].end))
+        else:
+            highlights.append(Highlight(low, high))
+    line = "".join(shown).rstrip()
+    kept = tuple(h for h in highlights if h.end <= len(line) and h.start < h.end)
+    return Snippet(start, end, line, start == 0 and end == len(text), kept)
