@@ -145,8 +145,8 @@ def environment() -> None:
 
 
 def pip(*arguments: str) -> list[str]:
-    """A quiet pip command of the environment."""
-    return [str(PYTHON), "-m", "pip", "--disable-pip-version-check", arguments[0], "--quiet", *arguments[1:]]
+    """A pip command of the environment, which prints only errors."""
+    return [str(PYTHON), "-m", "pip", "--disable-pip-version-check", arguments[0], "-qq", *arguments[1:]]
 
 
 def packages() -> None:

@@ -29,7 +29,7 @@ def try_out(wheel: Path, scratch: Path) -> None:
     trial = scratch / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(trial)], check=True)
     programs = trial / ("Scripts" if os.name == "nt" else "bin")
-    install = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    install = ["-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([str(programs / "python"), *install], check=True)
     where = [str(programs / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     inside = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())

@@ -22,7 +22,7 @@ def main() -> int:
     env = {**os.environ, "CMAKE_ARGS": FLAGS, "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 2)}
     if shutil.which("ninja"):
         env["CMAKE_GENERATOR"] = "Ninja"
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-cache-dir"]
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "-qq", "--no-cache-dir"]
     # its build tools are pinned in requirements.lock; build isolation would fetch others
     command += ["--no-deps", "--no-build-isolation", "--require-hashes", "-r", str(ROOT / "requirements-llama.lock")]
     with tempfile.TemporaryDirectory(dir=out.parent) as scratch:

