@@ -1,0 +1,62 @@
+"""`job.v1`: long work, how far it is, how it ended."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field
+
+from kb.contract.base import Open, Request, Wire
+
+
+class JobProgress(Wire):
+    """`percent` is at most 99 until the result is committed."""
+
+    stage: str
+    done: int
+    total: int
+    percent: int
+    note: str = ""
+
+
+class JobError(Wire):
+    """Why a job failed."""
+
+    code: str
+    message: str
+
+
+class Job(Wire):
+    """One piece of long work; `paused` and `dead` are flags beside its status."""
+
+    schema_version: Literal["job.v1"] = "job.v1"
+    id: str
+    kind: Annotated[Literal["ingest", "rebuild"], Open]
+    status: Annotated[Literal["pending", "running", "succeeded", "failed", "canceled"], Open]
+    progress: JobProgress
+    attempts: int
+    error: JobError | None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    finished_at: AwareDatetime | None
+    paused: bool = False
+    dead: bool = False
+
+
+class JobRequest(Request):
+    """One job by its id."""
+
+    job_id: str = Field(min_length=1, max_length=64)
+
+
+class JobsRequest(Request):
+    """The newest jobs."""
+
+    limit: int = Field(default=20, ge=1, le=200)
+
+
+class JobsPage(Wire):
+    """Jobs, newest first."""
+
+    schema_version: Literal["jobs.v1"] = "jobs.v1"
+    jobs: tuple[Job, ...]

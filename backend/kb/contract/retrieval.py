@@ -1,0 +1,88 @@
+"""`retrieval_response.v1`: hits, the context made of them, and how both came about (PRD section 9.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from kb.contract.base import Open, Wire
+from kb.contract.search import SearchHit
+
+Channel = Annotated[Literal["lexical", "cjk", "vector", "graph"], Open]
+
+
+class AppliedSettings(Wire):
+    """The settings a search ran with."""
+
+    top_k: int
+    minimum_vector_similarity: float
+    fts_weight: float
+    vector_weight: float
+    graph_weight: float
+    candidate_multiplier: int
+    context_max_characters: int
+    adjacent_chunk_count: int
+    local_rerank_enabled: bool
+    fusion: str
+    rrf_k: int
+    mode: Annotated[Literal["lexical", "vector", "hybrid"], Open]
+
+
+class DegradedChannel(Wire):
+    """A channel that did less than was asked; `reason` is a stable word, `detail` a sentence."""
+
+    channel: str
+    reason: str
+    detail: str = ""
+
+
+class Removed(Wire):
+    """How many candidates each step took away."""
+
+    gate: int
+    threshold: int
+    budget: int
+
+
+class Diagnostics(Wire):
+    """Channels asked, used and degraded; counts and milliseconds by channel or step."""
+
+    requested_channels: tuple[Channel, ...]
+    used_channels: tuple[Channel, ...]
+    degraded_channels: tuple[DegradedChannel, ...]
+    candidate_counts: dict[str, int]
+    milliseconds: dict[str, float]
+    fusion: str
+    vector_engine: str | None
+    vectors_scanned: int
+    removed: Removed
+
+
+class ContextGroup(Wire):
+    """Consecutive text of one document; `numbers` are the ranks of the hits in it."""
+
+    doc_id: str
+    numbers: tuple[int, ...]
+    text: str
+    truncated: bool
+
+
+class Context(Wire):
+    """What a model would be shown, best first, within the budget."""
+
+    character_count: int
+    truncated: bool
+    groups: tuple[ContextGroup, ...]
+
+
+class RetrievalResponse(Wire):
+    """The reply of a search."""
+
+    schema_version: Literal["retrieval_response.v1"] = "retrieval_response.v1"
+    query: str
+    duration_ms: float
+    settings: AppliedSettings
+    diagnostics: Diagnostics
+    results: tuple[SearchHit, ...]
+    context: Context
+    trace_id: str | None = None
+    passages_searched: int | None = None

@@ -1,0 +1,89 @@
+"""`viewer.v1`: what to open for a citation, and what to mark there."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from kb.contract.base import Open, Request, Wire, absent_when_none
+from kb.contract.citation import Citation
+
+
+class LineRange(Wire):
+    """Lines from 1, both included."""
+
+    start: int
+    end: int
+
+
+class Rect(Wire):
+    """A part of a page or picture as displayed, in fractions (0-1), origin top left."""
+
+    page: int
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+class TimeRange(Wire):
+    """Seconds from the start of a recording."""
+
+    start_s: float
+    end_s: float
+
+
+class ViewerOpenRequest(Request):
+    """A citation URI, or a chunk and perhaps a quote of it."""
+
+    citation: str | None = Field(default=None, min_length=1, max_length=8_000)
+    chunk_id: str | None = Field(default=None, min_length=1, max_length=64)
+    quote: str | None = Field(default=None, max_length=20_000)
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> ViewerOpenRequest:
+        if (self.citation is None) == (self.chunk_id is None):
+            raise ValueError("give either citation or chunk_id")
+        return self
+
+
+class View(Wire):
+    """`quote` is null when it was not found; then the whole chunk is marked."""
+
+    schema_version: Literal["viewer.v1"] = "viewer.v1"
+    item_id: str
+    doc_path: str
+    media: Annotated[Literal["markdown", "text", "pdf", "image", "audio", "table", "message", "book"], Open]
+    state: Annotated[Literal["exact", "moved", "gone"], Open]
+    quote: str | None
+    lines: LineRange | None = absent_when_none
+    rects: tuple[Rect, ...] | None = absent_when_none
+    time: TimeRange | None = absent_when_none
+    doc_id: str | None = None
+    title: str | None = None
+    chunk_id: str | None = None
+    citation: Citation | None = None
+
+
+class ViewerContextRequest(Request):
+    """The surroundings of a chunk."""
+
+    chunk_id: str = Field(min_length=1, max_length=64)
+
+
+class ViewerContext(Wire):
+    """A chunk with the texts before and after it, or its parent's, and where it belongs."""
+
+    schema_version: Literal["viewer_context.v1"] = "viewer_context.v1"
+    chunk_id: str
+    text: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    parent: str | None
+    collections: tuple[str, ...]
+    item_id: str
+    doc_id: str
+    doc_path: str
+    title: str
+    citation: Citation
