@@ -109,7 +109,7 @@ def link_tree(source: Path, target: Path) -> None:
 
     if target.exists():
         shutil.rmtree(str(target))
-    shutil.copytree(str(source), str(target), copy_function=link)
+    shutil.copytree(str(source), str(target), copy_function=link, ignore=shutil.ignore_patterns("complete"))
 
 
 def setup(*, llama: bool = False) -> None:
