@@ -1,0 +1,1 @@
+"""From the values inside to the wire models: pure functions, one file per subject."""
