@@ -1,0 +1,42 @@
+"""The promise of every vector index, kept by the fake and by the real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kb.adapters.vectorscan.index import ScanVectors
+from tests.contracts.vector_index import MODEL, VectorIndexContract, row, snapshot, some, unit
+from tests.fakes.search import FakeVectors
+
+
+class _Exact(VectorIndexContract):
+    """What the exact ones promise beyond: filters, and cosines of chosen chunks."""
+
+    def test_only_allowed_chunks_are_compared(self, index: FakeVectors | ScanVectors) -> None:
+        index.rebuild(MODEL, snapshot(1, *(row(key, unit(1, key / 10)) for key in range(1, 10))))
+        reply = index.search(MODEL, unit(1), 2, [5, 7, 8, 99])  # type: ignore[list-item]
+        assert [key for key, _ in reply.candidates] == [5, 7]
+        assert reply.scanned == 3
+        assert index.search(MODEL, unit(1), 2, []).candidates == ()
+
+    def test_chosen_chunks_get_their_cosine(self, index: FakeVectors | ScanVectors) -> None:
+        index.rebuild(MODEL, snapshot(1, row(1, unit(1)), row(2, unit(1, 1)), row(3, some(3))))
+        found = index.similarities(MODEL, unit(1), [1, 2, 77])  # type: ignore[list-item]
+        assert found == pytest.approx({1: 1.0, 2: 0.7071}, abs=1e-3)
+
+
+class TestFakeVectors(_Exact):
+    @pytest.fixture
+    def index(self) -> FakeVectors:
+        return FakeVectors()
+
+
+class TestScanVectors(_Exact):
+    @pytest.fixture
+    def index(self, tmp_path: Path) -> Iterator[ScanVectors]:
+        index = ScanVectors(tmp_path / "vectors", "library")
+        yield index
+        index.close()

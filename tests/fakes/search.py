@@ -1,0 +1,175 @@
+"""Text and vector indexes in plain dictionaries: they behave as the ports promise, and nothing more."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
+from kb.domain.failures import StorageFailed
+from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorSnapshot
+from kb.domain.search import SearchFilters
+from kb.domain.text import CJK, fold
+from kb.retrieval.ports import TextCandidate, TextReply, VectorReply
+
+_WORD = re.compile(rf"[^\W_{CJK}]+")
+_RUN = re.compile(f"[{CJK}]+")
+
+
+@dataclass
+class FakeVectors:
+    """Both sides of a vector index."""
+
+    name: str = "scan"
+    unavailable: bool = False
+    _held: dict[str, tuple[int, dict[ChunkKey, Vector]]] = field(default_factory=dict)
+
+    def position(self, model: EmbeddingModel) -> int | None:
+        held = self._held.get(model.fingerprint())
+        return None if held is None or self.unavailable else held[0]
+
+    def ready(self, model: EmbeddingModel, position: int) -> bool:
+        held = self.position(model)
+        return held is not None and held >= position
+
+    def apply(self, model: EmbeddingModel, changes: VectorChanges) -> None:
+        position, rows = self._need(model)
+        if changes.position <= position:
+            return
+        removed = set(changes.remove)
+        kept = {key: vector for key, vector in rows.items() if key not in removed}
+        kept.update((row.key, row.vector) for row in changes.add)
+        self._held[model.fingerprint()] = changes.position, kept
+
+    def rebuild(self, model: EmbeddingModel, snapshot: VectorSnapshot) -> int:
+        rows = {row.key: row.vector for row in snapshot.rows}
+        self._held[model.fingerprint()] = snapshot.position, rows
+        return len(rows)
+
+    def search(
+        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+    ) -> VectorReply:
+        rows = self._need(model)[1]
+        chosen = rows if allowed is None else [key for key in allowed if key in rows]
+        scored = sorted((-_cosine(query, rows[key]), key) for key in chosen)
+        return VectorReply(tuple((key, -score) for score, key in scored[:limit]), len(chosen))
+
+    def similarities(self, model: EmbeddingModel, query: Vector, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
+        rows = self._need(model)[1]
+        return {key: _cosine(query, rows[key]) for key in keys if key in rows}
+
+    def _need(self, model: EmbeddingModel) -> tuple[int, dict[ChunkKey, Vector]]:
+        held = self._held.get(model.fingerprint())
+        if held is None or self.unavailable:
+            raise StorageFailed("the vector index is missing")
+        return held
+
+
+@dataclass
+class FakeText:
+    """Both sides of a text index: BM25 without length normalisation over words and bigrams."""
+
+    unavailable: bool = False
+    _held: tuple[int, dict[ChunkKey, TextEntry]] | None = None
+
+    def position(self) -> int | None:
+        return None if self._held is None or self.unavailable else self._held[0]
+
+    def apply(self, changes: TextChanges) -> None:
+        entries = self._need()
+        removed = set(changes.remove)
+        kept = {key: entry for key, entry in entries.items() if entry.doc_id not in removed}
+        kept.update((entry.key, entry) for entry in changes.add)
+        self._held = changes.position, kept
+
+    def rebuild(self, snapshot: TextSnapshot) -> int:
+        entries = {entry.key: entry for entry in snapshot.entries}
+        self._held = snapshot.position, entries
+        return len(entries)
+
+    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
+        entries = self._need()
+        words, grams = set(_words(text)), set(_grams(text))
+        counts = {key: Counter((*_terms(entry.text), *_terms(entry.heading))) for key, entry in entries.items()}
+        idf = {term: _idf(sum(term in count for count in counts.values()), len(counts)) for term in words | grams}
+        found = []
+        for key, entry in entries.items():
+            if not _passes(entry, filters):
+                continue
+            lexical, cjk = (sum(idf[t] * _weight(counts[key][t]) for t in terms) for terms in (words, grams))
+            if lexical + cjk > 0:
+                found.append((lexical + cjk, key, lexical, cjk))
+        found.sort(key=lambda row: (-row[0], row[1]))
+        lexical_ranks = _ranks([(row[2], row[1]) for row in found])
+        cjk_ranks = _ranks([(row[3], row[1]) for row in found])
+        candidates = tuple(
+            TextCandidate(key, score, lexical_ranks.get(key), lexical or None, cjk_ranks.get(key), cjk or None)
+            for score, key, lexical, cjk in found[:limit]
+        )
+        return TextReply(candidates, 2.2 * sum(idf.values()), len(words), len(grams))
+
+    def _need(self) -> dict[ChunkKey, TextEntry]:
+        if self._held is None or self.unavailable:
+            raise StorageFailed("the text index is missing")
+        return self._held[1]
+
+
+def _cosine(query: Vector, vector: Vector) -> float:
+    numbers = zip(_floats(query), _floats(vector), strict=True)
+    return round(sum(a * b for a, b in numbers), 9)
+
+
+def _floats(vector: Vector) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def _terms(text: str) -> Iterator[str]:
+    yield from _words(text)
+    yield from _grams(text)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(fold(text))
+
+
+def _grams(text: str) -> Iterator[str]:
+    for run in _RUN.findall(fold(text)):
+        yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else run
+
+
+def _idf(having: int, total: int) -> float:
+    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def _weight(count: int) -> float:
+    return count * 2.2 / (count + 1.2)
+
+
+def _ranks(rows: list[tuple[float, ChunkKey]]) -> dict[ChunkKey, int]:
+    found = sorted((-score, key) for score, key in rows if score > 0)
+    return {key: rank for rank, (_, key) in enumerate(found, 1)}
+
+
+def _passes(entry: TextEntry, filters: SearchFilters) -> bool:
+    return (
+        (not filters.tags_any or bool(set(filters.tags_any) & set(entry.tags)))
+        and (filters.lang is None or entry.lang == filters.lang or entry.lang.startswith(f"{filters.lang}-"))
+        and (filters.path_glob is None or _globbed(filters.path_glob.split("/"), entry.path.split("/")))
+        and (filters.trust_min is None or entry.trust_rank >= filters.trust_min.rank)
+        and (not filters.source_types or bool(set(filters.source_types) & set(entry.kinds)))
+    )
+
+
+def _globbed(pattern: list[str], parts: list[str]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        # At the end `**` is everything below, so at least one name.
+        starts = range(len(parts) + 1) if len(pattern) > 1 else range(len(parts))
+        return any(_globbed(pattern[1:], parts[start:]) for start in starts) or (len(pattern) == 1 and bool(parts))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _globbed(pattern[1:], parts[1:])
