@@ -1,0 +1,1 @@
+"""Models: one folder per kind, none knows another."""

@@ -1,0 +1,64 @@
+"""What can be quoted from a chunk: sentences, list items, table rows, lines of code; never a heading alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kb.domain.text import CJK, sentences
+
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|[ \t]*\|")
+_RULE = re.compile(r"[\s|:+=_*-]*\Z")
+_ENDED = re.compile(rf"(?:[.!?…:;。！？：；]|(?<=[{CJK}])다)[\"'”’」』）)\]]*\s*\Z")
+_WRAP = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Characters `start` to `end` of a chunk's text, half open, that say something by themselves."""
+
+    start: int
+    end: int
+
+
+def units(text: str) -> list[Unit]:
+    """Return the quotable units of a chunk's text, in order, without surrounding white space.
+
+    A prose line that was wrapped (40 characters or more, no sentence end) goes on in the next line.
+    """
+    found: list[Unit] = []
+    for start, end in _paragraphs(text):
+        prose = text[start:end]
+        # Line feeds inside are wraps; to the sentence rule they would be ends.
+        flat = prose.replace("\n", " ")
+        found += [
+            Unit(start + first, start + last)
+            for first, last in sentences(flat)
+            if not _RULE.match(flat, first, last) and any(letter.isalnum() for letter in flat[first:last])
+        ]
+    return found
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield runs of lines that belong together."""
+    start = end = 0
+    for line in re.finditer(r"[^\n]*(?:\n|\Z)", text):
+        if not line[0]:
+            break
+        content = line[0].rstrip("\n")
+        goes_on = (
+            end > start
+            and len(text[start:end].rsplit("\n", 1)[-1]) >= _WRAP
+            and bool(content.strip())
+            and not _ENDED.search(text, start, end)
+            and not _ITEM.match(content)
+            and not _ITEM.match(text[start:end].rsplit("\n", 1)[-1].lstrip())
+        )
+        if not goes_on:
+            if end > start:
+                yield start, end
+            start = line.start()
+        end = line.start() + len(content)
+    if end > start:
+        yield start, end
