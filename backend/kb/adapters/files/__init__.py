@@ -1,0 +1,1 @@
+"""Files of this machine: the workspace, copies of originals, the lock of a library."""

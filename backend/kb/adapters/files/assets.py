@@ -1,0 +1,113 @@
+"""Copies of originals in the data folder, named by their content."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkstemp
+
+from kb.adapters.files.atomic import private_folder
+from kb.adapters.files.reading import ContainedReader
+from kb.domain.errors import Unreadable
+from kb.domain.failures import StorageFailed
+from kb.domain.files import FileBytes, ScannedFile
+from kb.domain.items import MediaType, RawAsset
+from kb.domain.recipes import AssetId, asset_id
+
+_FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file
+_REFLINK_FROM = 1 << 20  # below this, copying costs less than opening the original once more
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class CopiedAssets:
+    """`assets/<aa>/<asset_id>` below the data folder; never a hard link, which edits would reach through."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        workspace: Path,
+        *,
+        copy_threshold_bytes: int,
+        copies: bool = True,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self._data_dir = data_dir
+        self._workspace = workspace
+        self._threshold = copy_threshold_bytes
+        self._copies = copies
+        self._now = now
+        self._reflinks = os.name == "posix"
+
+    def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
+        """Copy the bytes, or only reference them when too big or copying is off.
+
+        Raises:
+            StorageFailed: the data folder cannot be written.
+        """
+        name = asset_id(content.checksum)
+        size = len(content.data)
+        if not self._copies or size > self._threshold:
+            return RawAsset(name, content.checksum, size, media_type, "reference", file.path, self._now())
+        where = f"assets/{name[:2]}/{name}"
+        try:
+            self._copy(name, file, content)
+        except OSError as error:
+            full = error.errno in _FULL
+            raise StorageFailed(
+                "the disk is full" if full else f"a copy of {file.path} could not be written ({error.strerror})",
+                hint="free some space, then run `kb ingest` again"
+                if full
+                else "check the data folder with `kb doctor`",
+            ) from error
+        return RawAsset(name, content.checksum, size, media_type, "copied", where, self._now())
+
+    def discard(self, storage_paths: Iterable[str]) -> None:
+        """Remove copies that nothing refers to any more; whatever is not one of our copies stays."""
+        for storage_path in storage_paths:
+            parts = storage_path.split("/")
+            if len(parts) == 3 and parts[0] == "assets" and parts[2].isalnum() and parts[2].startswith(parts[1]):  # noqa: PLR2004
+                self._data_dir.joinpath(*parts).unlink(missing_ok=True)
+
+    def _copy(self, name: AssetId, file: ScannedFile, content: FileBytes) -> None:
+        folder = private_folder(self._data_dir / "assets" / name[:2])
+        target = folder / name
+        if target.exists() and target.stat().st_size == len(content.data):
+            return
+        handle, new = mkstemp(dir=folder, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as copy:
+                if not self._reflinked(copy.fileno(), file, content):
+                    copy.write(content.data)
+                copy.flush()
+                os.fsync(copy.fileno())
+            Path(new).replace(target)
+        except BaseException:
+            Path(new).unlink(missing_ok=True)
+            raise
+
+    def _reflinked(self, handle: int, file: ScannedFile, content: FileBytes) -> bool:
+        """Share the original's blocks where the file system can, if they are still the bytes we read."""
+        if not self._reflinks or len(content.data) < _REFLINK_FROM:
+            return False
+        import fcntl
+
+        reader = ContainedReader(os.path.realpath(self._workspace), self._threshold)
+        try:
+            with reader.opened(file) as original:
+                fcntl.ioctl(handle, _FICLONE, original)
+        except OSError as error:
+            self._reflinks = error.errno in {errno.ENOENT, errno.EACCES}
+            return False
+        except Unreadable:
+            return False
+        if reader.is_still(file, content.identity):
+            return True
+        os.ftruncate(handle, 0)
+        return False
