@@ -1,0 +1,27 @@
+"""Requests made from what people type: a wrong value becomes a clear error."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from kb.contract.base import Request
+from kb.domain.errors import InvalidInput
+
+R = TypeVar("R", bound=Request)
+
+
+def request_of(model: type[R], **values: Any) -> R:  # noqa: ANN401 - the model checks them
+    """Make a request.
+
+    Raises:
+        InvalidInput: a value is missing, of a wrong type or out of range; the message names it.
+    """
+    try:
+        return model(**values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"]) or "request"
+        problem = first["msg"].removeprefix("Value error, ")
+        raise InvalidInput(f"{name}: {problem[:1].lower()}{problem[1:]}", hint="see the command's --help") from error

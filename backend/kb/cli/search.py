@@ -1,0 +1,136 @@
+"""`kb search`: dense, four lines a hit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kb.cli.command import command
+from kb.cli.output import HIT, NO_HIT, Exit, Output, width
+from kb.cli.session import library
+from kb.cli.wording import channel_names, degraded_lines, wrapped
+
+if TYPE_CHECKING:
+    from kb.contract.retrieval import RetrievalResponse
+    from kb.contract.search import Filters, SearchHit
+
+Top = Annotated[int | None, typer.Option("-k", "--top-k", help="How many hits, 1 to 20.")]
+Mode = Annotated[str, typer.Option("--mode", help="lexical, vector or hybrid.")]
+Tag = Annotated[list[str] | None, typer.Option("--tag", help="Only documents with one of these tags.")]
+Lang = Annotated[str | None, typer.Option("--lang", help="Only this language, such as ko.")]
+PathGlob = Annotated[str | None, typer.Option("--path", help="Only paths that match, such as 'notes/**'.")]
+Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note or code.")]
+Trust = Annotated[str | None, typer.Option("--trust-min", help="primary, secondary or generated.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say how each hit was found.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add `search`."""
+
+    @command(app)
+    def search(
+        out: Output,
+        query: Annotated[list[str], typer.Argument(help="Words or a question.")],
+        *,
+        top_k: Top = None,
+        mode: Mode = "hybrid",
+        tag: Tag = None,
+        lang: Lang = None,
+        path: PathGlob = None,
+        types: Type = None,
+        trust_min: Trust = None,
+        explain: Explain = False,
+    ) -> Exit:
+        """Find passages, best first."""
+        from kb.app.requests import request_of
+        from kb.contract.search import FindRequest
+
+        request = request_of(
+            FindRequest,
+            query=" ".join(query),
+            mode=mode,
+            top_k=top_k,
+            filters=filters_of(tag, lang, path, types, trust_min),
+            explain=explain,
+        )
+        with library(out, "kb search") as facade:
+            response = facade.search.find(request)
+        out.wire(response)
+        if not out.as_json:
+            _print(out, response, explain=explain)
+        return HIT if response.results else NO_HIT
+
+
+def filters_of(
+    tags: list[str] | None, lang: str | None, path: str | None, types: list[str] | None, trust_min: str | None
+) -> Filters | None:
+    """Make the filters of the options, None without any."""
+    from kb.app.requests import request_of
+    from kb.contract.search import Filters
+
+    if not (tags or lang or path or types or trust_min):
+        return None
+    return request_of(
+        Filters,
+        tags_any=tuple(tags or ()),
+        lang=lang,
+        path_glob=path,
+        types=tuple(types or ()),
+        trust_min=trust_min,
+    )
+
+
+def _print(out: Output, response: RetrievalResponse, *, explain: bool) -> None:
+    for hit in response.results:
+        _print_hit(out, hit)
+        if explain:
+            _print_reasons(out, hit, response.diagnostics.fusion)
+        out.line()
+    if not response.results:
+        out.line("no hits")
+        searched = response.passages_searched or 0
+        out.line(f"{searched} passages searched" if searched else "the library is empty: run `kb ingest` first")
+    for line in degraded_lines(response.diagnostics.degraded_channels):
+        out.line(line)
+    count = len(response.results)
+    if count:
+        names = channel_names(response.diagnostics)
+        index = response.results[0].index_version
+        out.line(f"{count} hit{'s' if count != 1 else ''}  {response.settings.mode}  index {index}  {names}")
+    if explain:
+        steps = "  ".join(f"{name} {ms:.1f}" for name, ms in response.diagnostics.milliseconds.items())
+        out.line(f"milliseconds  {steps}  all {response.duration_ms:.1f}")
+
+
+def _print_hit(out: Output, hit: SearchHit) -> None:
+    from kb.app.labels import citation_label
+
+    place = citation_label(hit.citation.uri)
+    relevance = hit.relevance if hit.relevance is not None else hit.score
+    out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place, bold=True)}")
+    if hit.section_label:
+        out.line(f"   {typer.style(hit.section_label, dim=True)}")
+    marked = hit.snippet
+    for mark in reversed(hit.highlights):
+        word = typer.style(marked[mark.start : mark.end], underline=True)
+        marked = marked[: mark.start] + word + marked[mark.end :]
+    tail = "" if hit.snippet_full_text else "…"
+    for line in wrapped(marked + tail, width() - 3)[:3]:
+        out.line(f"   {line}")
+
+
+def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:
+    scores = hit.retrieval
+    rows = [
+        ("lexical (bm25)", scores.lexical_rank, scores.lexical_score),
+        ("cjk (bm25)", hit.cjk_rank, hit.cjk_score),
+        ("vector (cosine)", scores.vector_rank, scores.vector_score),
+    ]
+    for name, rank, score in rows:
+        if rank is not None or score is not None:
+            place = f"rank {rank}" if rank is not None else "not among the candidates"
+            out.line(f"   ├ {name:<16} {place:<8} score {score:.3f}" if score is not None else f"   ├ {name:<16} {place}")
+    if scores.fusion_score is not None:
+        out.line(f"   └ {fusion + ' fusion':<16} rank {hit.rank:<3} score {scores.fusion_score:.3f}")
+    out.line(f"   chunker {hit.chunker_version}   chunk_id {hit.chunk_id}")
