@@ -1,12 +1,14 @@
-"""What answering needs from outside: a language model and a place to keep answers."""
+"""What answering needs from outside: evidence, a language model, a place to keep answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from kb.domain.answers import Answer, ModelRef
+from kb.retrieval.results import SearchResult
+from kb.retrieval.values import SearchQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,20 @@ class AnswerRecord:
     seed: int = 0
 
 
+class Evidence(Protocol):
+    """Finds passages for a question."""
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Return what was found, with how.
+
+        Raises:
+            KebabError: the search could not run.
+        """
+
+    def unread_items(self) -> int:
+        """Return how many items of the library could not be searched."""
+
+
 class LanguageModel(Protocol):
     """A model that writes text. One generation at a time."""
 
@@ -73,10 +89,10 @@ class LanguageModel(Protocol):
     def count_tokens(self, text: str) -> int:
         """Return the tokens of `text` by the model's own tokenizer."""
 
-    def generate(self, request: GenerateRequest) -> Iterator[GeneratedPiece]:
+    def generate(self, request: GenerateRequest) -> Generator[GeneratedPiece]:
         """Yield pieces as they come and one last piece with the finish reason.
 
-        Closing the iterator stops the generation within a token.
+        Closing the generator stops the generation within a token.
 
         Raises:
             ModelUnavailable: the model cannot be loaded or run.

@@ -14,13 +14,14 @@ _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(rf"[{CJK}]")
 _SUFFIX = re.compile(r"(?<=\w{4})(?:ies|ing|ers|er|ed|es|ly|s|e|y)\Z")
 
-_STOP = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it "
-    "its many may much of on or our she should so some such than that the their them then there these they this those "
-    "to under us was we were what when where which while who whom whose why will with would you your "
-    "은 는 이 가 을 를 의 에 와 과 도 로 으로 에서 무엇 누구 언제 어디 어떻게 얼마 몇 어떤 무슨 왜 "
-    "什么 多少 哪个 哪些 哪里 怎么 怎样 如何 为何 为什 谁 几 吗 呢 的 了 是 在 和 与".split()  # noqa: SIM905 - a list of words reads best as words
-)
+_STOP_WORDS = """
+a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its
+many may much of on or our she should so some such than that the their them then there these they this those to under
+us was we were what when where which while who whom whose why will with would you your
+은 는 이 가 을 를 의 에 와 과 도 로 으로 에서 무엇 누구 언제 어디 어떻게 얼마 몇 어떤 무슨 왜
+什么 多少 哪个 哪些 哪里 怎么 怎样 如何 为何 为什 谁 几 吗 呢 的 了 是 在 和 与
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 
 
 @lru_cache(maxsize=4096)
