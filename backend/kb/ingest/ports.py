@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from kb.domain.documents import ParsedDocument
@@ -41,6 +42,31 @@ class AssetStore(Protocol):
 
     def discard(self, storage_paths: Iterable[str]) -> None:
         """Remove copies that nothing refers to any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """Bytes as text.
+
+    Attributes:
+        encoding: the name of the encoding, `utf-8` with or without a mark.
+        note: what had to be guessed or replaced; empty when the bytes are plain UTF-8.
+    """
+
+    text: str
+    encoding: str = "utf-8"
+    note: str = ""
+
+
+class TextDecoder(Protocol):
+    """Turns the bytes of a text file into text."""
+
+    def decode(self, data: bytes) -> DecodedText:
+        """Return the text, every character kept, line ends as they are.
+
+        Raises:
+            Unreadable: the bytes are not text (reason `binary`).
+        """
 
 
 class Parser(Protocol):

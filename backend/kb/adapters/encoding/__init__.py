@@ -1,0 +1,1 @@
+"""Bytes to text: Unicode by its marks, old encodings by charset-normalizer."""

@@ -1,0 +1,1 @@
+"""Markdown by markdown-it-py: blocks with exact line spans."""

@@ -1,0 +1,34 @@
+"""Plain text: paragraphs between blank lines."""
+
+from __future__ import annotations
+
+from kb.domain.documents import ParsedDocument, ParseWarning
+from kb.domain.items import MediaType
+from kb.domain.lines import count_lines, plain_paragraphs, source_text
+from kb.domain.paths import WorkspacePath
+from kb.ingest.ports import TextDecoder
+
+VERSION = "text-v1"
+
+
+class PlainTextParser:
+    """Reads text without markup that matters: notes, logs, reStructuredText, Org, TeX."""
+
+    media_types = frozenset({MediaType.TEXT})
+    version = VERSION
+
+    def __init__(self, decoder: TextDecoder) -> None:
+        self._decoder = decoder
+
+    def parse(self, data: bytes, path: WorkspacePath) -> ParsedDocument:
+        """Return one block a paragraph.
+
+        Raises:
+            Unreadable: the bytes are not text.
+        """
+        del path
+        decoded = self._decoder.decode(data)
+        warnings = (ParseWarning("encoding_fallback", decoded.note),) if decoded.note else ()
+        text = source_text(decoded.text)
+        blocks = tuple(plain_paragraphs(text))
+        return ParsedDocument(blocks, {}, warnings, count_lines(text), decoded.encoding)
