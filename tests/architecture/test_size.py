@@ -16,7 +16,6 @@ LONG_FILES: dict[str, str] = {}
 # module: why its public names belong together
 WIDE_MODULES = {
     "backend/kb/app/settings.py": "one class for each section of config.toml, as one page",
-    "backend/kb/domain/recipes.py": "the six ids of contracts and the recipe of each: one table, read as one",
     "backend/kb/retrieval/ports.py": "what one consumer needs from outside, with the values those ports speak of",
 }
 
@@ -29,14 +28,8 @@ def lines(path: str) -> int:
 
 
 def public_names(tree: ast.Module) -> set[str]:
-    """What a module offers: the functions, classes and constants it defines itself."""
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, Function | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    """The functions and classes a module offers; constants and aliases come with them."""
+    names = {node.name for node in tree.body if isinstance(node, Function | ast.ClassDef)}
     return {name for name in names if not name.startswith("_")}
 
 
