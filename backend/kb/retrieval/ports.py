@@ -31,12 +31,14 @@ class TextReply:
         ceiling: the best score any text could get for this query; unseen terms count.
         lexical_terms: how many terms went to the lexical channel.
         cjk_terms: how many went to the cjk channel.
+        seen: share (0-1) of the ceiling that terms the index has make up, the same for every candidate.
     """
 
     candidates: tuple[TextCandidate, ...]
     ceiling: float
     lexical_terms: int
     cjk_terms: int
+    seen: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class _Found:
     vector: VectorAnswer | None
     cosines: Mapping[ChunkKey, float]
 
-    def keys(self) -> list[ChunkKey]:
+    def candidates(self) -> list[ChunkKey]:
         """Return every candidate once, in a fixed order."""
         text = [c.key for c in self.text.candidates] if self.text else []
         vector = [key for key, _ in self.vector.reply.candidates] if self.vector else []
@@ -157,7 +157,7 @@ class Retriever:
         trace: _Trace,
     ) -> tuple[_Found, Mapping[ChunkKey, StoredChunk]]:
         found = self._candidates(query, vector, facts, limit, trace)
-        keys = found.keys()
+        keys = found.candidates()
         stored = self._timed("gate", trace, lambda: self._chunks.visible(keys))
         trace.gated_out = len(keys) - len(stored)
         return found, stored
@@ -323,7 +323,7 @@ def _evidence(found: _Found, stored: Mapping[ChunkKey, StoredChunk]) -> list[Evi
     nearest = found.vector.reply.candidates if found.vector else ()
     by_vector = {key: rank for rank, (key, _) in enumerate(nearest, start=1)}
     evidence = []
-    for key in found.keys():
+    for key in found.candidates():
         if key not in stored:
             continue
         text, chunk = by_text.get(key), stored[key].chunk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -55,20 +55,20 @@ def matches(terms: Terms, text: str) -> Iterator[Match]:
 
     A word also matches its inflections: another word that shares all but the last letters.
     """
-    folded, origin = _fold_with_origin(text)
+    folded, starts, ends = _fold_with_origin(text)
     found: list[Match] = []
     for match in _WORD.finditer(folded):
         term = _matching_word(terms.words, match[0])
         if term:
-            found.append(Match(origin[match.start()], origin[match.end() - 1] + 1, term))
+            found.append(Match(starts[match.start()], ends[match.end() - 1], term))
     for match in _CJK_RUN.finditer(folded):
         run, base = match[0], match.start()
         for index, gram in enumerate(_grams(run)):
             if gram in terms.grams:
                 last = base + index + len(gram) - 1
-                found.append(Match(origin[base + index], origin[last] + 1, gram))
+                found.append(Match(starts[base + index], ends[last], gram))
         found.extend(
-            Match(origin[base + index], origin[base + index] + 1, letter)
+            Match(starts[base + index], ends[base + index], letter)
             for index, letter in enumerate(run)
             if len(run) > 1 and letter in terms.grams
         )
@@ -89,15 +89,16 @@ def _matching_word(words: frozenset[str], word: str) -> str | None:
     return next(close, None)
 
 
-def _fold_with_origin(text: str) -> tuple[str, list[int]]:
-    """Fold like `fold`, and say for every folded character which character it came from.
+def _fold_with_origin(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """Fold like `fold`; say for every folded character where what it came from starts and ends.
 
     Combining marks are folded together with their base, since NFKC joins them.
     """
     if text.isascii():
-        return text.lower(), list(range(len(text)))
+        return text.lower(), range(len(text)), range(1, len(text) + 1)
     pieces: list[str] = []
-    origin: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
     start = 0
     while start < len(text):
         end = start + 1
@@ -105,9 +106,10 @@ def _fold_with_origin(text: str) -> tuple[str, list[int]]:
             end += 1
         piece = fold(text[start:end])
         pieces.append(piece)
-        origin.extend([start] * (len(piece) - 1) + [end - 1] if piece else [])
+        starts.extend([start] * len(piece))
+        ends.extend([end] * len(piece))
         start = end
-    return "".join(pieces), origin
+    return "".join(pieces), starts, ends
 
 
 def _is_jamo(letter: str) -> bool:
