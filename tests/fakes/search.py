@@ -8,10 +8,10 @@ import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.failures import StorageFailed
+from kb.domain.globs import glob_pattern
 from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorSnapshot
 from kb.domain.search import SearchFilters
 from kb.domain.text import CJK, fold
@@ -82,6 +82,8 @@ class FakeText:
 
     def apply(self, changes: TextChanges) -> None:
         entries = self._need()
+        if self._held is not None and changes.position <= self._held[0]:
+            return
         removed = set(changes.remove)
         kept = {key: entry for key, entry in entries.items() if entry.doc_id not in removed}
         kept.update((entry.key, entry) for entry in changes.add)
@@ -111,7 +113,9 @@ class FakeText:
             TextCandidate(key, score, lexical_ranks.get(key), lexical or None, cjk_ranks.get(key), cjk or None)
             for score, key, lexical, cjk in found[:limit]
         )
-        return TextReply(candidates, 2.2 * sum(idf.values()), len(words), len(grams))
+        ceiling = 2.2 * sum(idf.values())
+        seen = 2.2 * sum(idf[term] for term in idf if any(term in count for count in counts.values()))
+        return TextReply(candidates, ceiling, len(words), len(grams), seen / ceiling if ceiling else 0.0)
 
     def _need(self) -> dict[ChunkKey, TextEntry]:
         if self._held is None or self.unavailable:
@@ -159,17 +163,7 @@ def _passes(entry: TextEntry, filters: SearchFilters) -> bool:
     return (
         (not filters.tags_any or bool(set(filters.tags_any) & set(entry.tags)))
         and (filters.lang is None or entry.lang == filters.lang or entry.lang.startswith(f"{filters.lang}-"))
-        and (filters.path_glob is None or _globbed(filters.path_glob.split("/"), entry.path.split("/")))
+        and (filters.path_glob is None or glob_pattern(filters.path_glob).match(entry.path) is not None)
         and (filters.trust_min is None or entry.trust_rank >= filters.trust_min.rank)
         and (not filters.source_types or bool(set(filters.source_types) & set(entry.kinds)))
     )
-
-
-def _globbed(pattern: list[str], parts: list[str]) -> bool:
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        # At the end `**` is everything below, so at least one name.
-        starts = range(len(parts) + 1) if len(pattern) > 1 else range(len(parts))
-        return any(_globbed(pattern[1:], parts[start:]) for start in starts) or (len(pattern) == 1 and bool(parts))
-    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _globbed(pattern[1:], parts[1:])

@@ -1,0 +1,276 @@
+"""The full-text index as ingest writes it and retrieval reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from kb.adapters.tantivy import query as queries
+from kb.adapters.tantivy.disk import FOLDER_MODE, sync_folder
+from kb.adapters.tantivy.failures import translated
+from kb.adapters.tantivy.schema import document, register_analyzer, schema
+from kb.adapters.tantivy.stamp import (
+    STAMP,
+    Stamp,
+    counted,
+    is_sound,
+    meta_checksum,
+    read_stamp,
+    write_stamp,
+)
+from kb.domain.embeddings import ChunkKey
+from kb.domain.failures import StorageFailed
+from kb.domain.index import TextChanges, TextEntry, TextSnapshot
+from kb.domain.search import SearchFilters
+from kb.retrieval.ports import TextCandidate, TextReply
+
+_HEAP = 64_000_000
+"""Bytes a writer may hold before it writes a segment; one thread, so segments come out the same each time."""
+
+_TIES = 32
+_DIGITS = 4
+_FEW_DEAD = 2_000
+_REBUILD = "`kb index rebuild` makes it anew from the library"
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """One state of the folder, open for reading; `signature` is the stat of its stamp."""
+
+    signature: tuple[int, ...]
+    stamp: Stamp
+    index: Any
+    schema: Any
+    searcher: Any
+    total: int
+    deleted: int
+
+
+class TantivyTextIndex:
+    """Chunks of one library in a Tantivy folder.
+
+    Scores are rounded to four decimals and equal ones ordered by key, so that neither the order of segments
+    nor that of additions decides.
+
+    Args:
+        folder: the `tantivy` folder of the library; made by the first rebuild, beside it and then swapped in.
+        library_id: an index of another library is not read.
+    """
+
+    def __init__(self, folder: Path, library_id: str) -> None:
+        self._folder = folder
+        self._library_id = library_id
+        self._opened: _Opened | None = None
+        self._opening = threading.Lock()
+        self._writing = threading.Lock()
+
+    def position(self) -> int | None:
+        """Return the log position held; None when missing, damaged, of old make, or mostly deleted texts.
+
+        Raises:
+            StorageFailed: the folder may not be read; that is no reason to make it anew.
+        """
+        opened = self._current()
+        if opened is None or opened.deleted > max(_FEW_DEAD, opened.total - opened.deleted):
+            return None
+        return opened.stamp.position
+
+    def apply(self, changes: TextChanges) -> None:
+        """Delete by document, add, commit, stamp; merges are waited for, and the writer is closed again.
+
+        Raises:
+            StorageFailed: the index is missing, damaged, locked by another process, or the disk is full.
+        """
+        with self._writing:
+            opened = self._need()
+            if changes.position <= opened.stamp.position:
+                return
+            with translated("written"):
+                # Without it, a kill between the commit and the stamp would look like damage.
+                write_stamp(self._folder, replace(opened.stamp, writing=True), durable=False)
+                self._opened = replace(opened, signature=self._signature())
+                with _writer(opened.index) as writer:
+                    for doc_id in changes.remove:
+                        writer.delete_documents_by_term("doc", doc_id)
+                    for entry in changes.add:
+                        # A chunk may be there already, from a commit whose stamp was not written any more.
+                        writer.delete_documents_by_term("key", entry.key)
+                    _add(writer, changes.add)
+                stamp = self._stamp(self._folder, changes.position)
+                self._opened = self._reading(stamp, opened.index, opened.schema)
+
+    def rebuild(self, snapshot: TextSnapshot) -> int:
+        """Build beside the old index and swap; the old one serves until then.
+
+        Raises:
+            StorageFailed: another process writes the index, the disk is full, or the folder is not ours to change.
+        """
+        with self._writing, translated("written"):
+            self._refuse_if_locked()
+            self._folder.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            self._remove_leftovers()
+            made = self._folder.with_name(f"{self._folder.name}.new-{secrets.token_hex(4)}")
+            made.mkdir(mode=FOLDER_MODE)
+            try:
+                count = self._build(made, snapshot)
+                self._swap(made)
+            except BaseException:
+                shutil.rmtree(made, ignore_errors=True)
+                raise
+            self._opened = None
+            self._remove_leftovers()
+            return count
+
+    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
+        """Return the best chunks of both channels together, and their rank in each."""
+        opened = self._need()
+        with translated("read"):
+            plan = queries.plan(text, opened.searcher, opened.schema, opened.total)
+            both = queries.either(plan.lexical, plan.cjk)
+            found = self._top(opened, both, filters, limit)
+            lexical = found if plan.cjk is None else self._top(opened, plan.lexical, filters, limit)
+            cjk = found if plan.lexical is None else self._top(opened, plan.cjk, filters, limit)
+        lexical_places, cjk_places = _places(lexical), _places(cjk)
+        nowhere = (None, None)
+        candidates = tuple(
+            TextCandidate(key, score, *lexical_places.get(key, nowhere), *cjk_places.get(key, nowhere))
+            for score, key in found
+        )
+        return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen)
+
+    def close(self) -> None:
+        """Let go of the mapped files."""
+        self._opened = None
+
+    def _top(self, opened: _Opened, query: Any, filters: SearchFilters, limit: int) -> list[tuple[float, ChunkKey]]:  # noqa: ANN401
+        """Return the best `limit` as (score, key); all that tie with the last are looked at before cutting."""
+        if query is None or limit < 1:
+            return []
+        query = queries.filtered(query, filters, opened.searcher, opened.schema)
+        wanted = limit + _TIES
+        while True:
+            hits = opened.searcher.search(query, wanted, count=False).hits
+            if len(hits) < wanted or round(hits[-1][0], _DIGITS) < round(hits[limit - 1][0], _DIGITS):
+                break
+            wanted *= 8
+        keys = opened.searcher.fast_field_values("key", [address for _, address in hits])
+        scored = [(round(score, _DIGITS), ChunkKey(key)) for (score, _), key in zip(hits, keys, strict=True)]
+        scored.sort(key=lambda row: (-row[0], row[1]))
+        return scored[:limit]
+
+    def _need(self) -> _Opened:
+        opened = self._current()
+        if opened is None:
+            raise StorageFailed("the text index is missing, damaged or of an older version", hint=_REBUILD)
+        return opened
+
+    def _current(self) -> _Opened | None:
+        """Return the state on disk, opening it only when the stamp is another than last time."""
+        opened, signature = self._opened, self._signature()
+        if opened is not None and opened.signature == signature:
+            return opened
+        with self._opening, translated("read"):
+            if self._opened is None or self._opened.signature != signature:
+                self._opened = self._open(signature)
+            return self._opened
+
+    def _open(self, signature: tuple[int, ...]) -> _Opened | None:
+        stamp = read_stamp(self._folder) if signature else None
+        if stamp is None or stamp.library_id != self._library_id or not is_sound(self._folder, stamp):
+            return None
+        fields = schema()
+        try:
+            index = tantivy.Index(fields, path=str(self._folder))
+            register_analyzer(index)
+            return replace(self._reading(stamp, index, fields), signature=signature)
+        except (ValueError, KeyError):
+            return None
+
+    def _reading(self, stamp: Stamp, index: Any, fields: Any) -> _Opened:  # noqa: ANN401
+        """Return the state last committed; the files were checked, or just written."""
+        index.reload()
+        return _Opened(self._signature(), stamp, index, fields, index.searcher(), *counted(self._folder))
+
+    def _signature(self) -> tuple[int, ...]:
+        try:
+            facts = (self._folder / STAMP).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            raise StorageFailed("the text index may not be read", hint="check the rights of the data folder") from error
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
+
+    def _build(self, folder: Path, snapshot: TextSnapshot) -> int:
+        index = tantivy.Index(schema(), path=str(folder))
+        register_analyzer(index)
+        with _writer(index) as writer:
+            count = _add(writer, snapshot.entries)
+        self._stamp(folder, snapshot.position)
+        return count
+
+    def _swap(self, made: Path) -> None:
+        self._opened = None  # Windows renames no folder whose files are mapped
+        old = self._folder.with_name(f"{self._folder.name}.old-{secrets.token_hex(4)}")
+        # Between the two renames there is no index: a crash there is a missing one, which is made anew.
+        if self._folder.exists():
+            self._folder.rename(old)
+        try:
+            made.rename(self._folder)
+        except OSError:
+            if old.exists():
+                old.rename(self._folder)
+            raise
+        sync_folder(self._folder.parent)
+
+    def _stamp(self, folder: Path, position: int) -> Stamp:
+        stamp = Stamp(self._library_id, position, meta_checksum(folder))
+        write_stamp(folder, stamp)
+        return stamp
+
+    def _refuse_if_locked(self) -> None:
+        """Raise when a writer holds the folder; a folder Tantivy cannot open has none."""
+        opened = self._current()
+        if opened is not None:
+            with _writer(opened.index, commit=False):
+                pass
+
+    def _remove_leftovers(self) -> None:
+        for kind in ("new", "old"):
+            for path in self._folder.parent.glob(f"{self._folder.name}.{kind}-*"):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _writer(index: Any, *, commit: bool = True) -> Iterator[Any]:  # noqa: ANN401
+    """Give a writer; commit what was done, or nothing when it failed, and release the lock."""
+    writer = index.writer(_HEAP, 1)
+    try:
+        yield writer
+        if commit:
+            writer.commit()
+    except BaseException:
+        with contextlib.suppress(ValueError, OSError):
+            writer.rollback()
+        raise
+    finally:
+        writer.wait_merging_threads()
+
+
+def _add(writer: Any, entries: Iterable[TextEntry]) -> int:  # noqa: ANN401
+    count = 0
+    for entry in entries:
+        writer.add_document(document(entry))
+        count += 1
+    return count
+
+
+def _places(found: list[tuple[float, ChunkKey]]) -> dict[ChunkKey, tuple[int, float]]:
+    return {key: (rank, score) for rank, (score, key) in enumerate(found, start=1)}

@@ -1,0 +1,161 @@
+"""A question as a Tantivy query, made of our own terms: no parser, so no text can be a syntax error."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tantivy
+
+from kb.adapters.tantivy.analysis import Kind, query_terms
+from kb.adapters.tantivy.schema import encodable
+from kb.domain.globs import glob_pattern
+from kb.domain.metadata import TrustLevel
+from kb.domain.search import SearchFilters
+
+_FIELDS: Mapping[Kind, str] = {
+    "word": "words",
+    "compound": "words",
+    "stem": "stem",
+    "triple": "gram",
+    "pair": "cjk",
+    "start": "cjk",
+    "single": "cjk1",
+}
+_WEIGHTS: Mapping[Kind, float] = dict.fromkeys(_FIELDS, 1.0) | {"triple": 0.7}
+_CJK_KINDS = frozenset({"pair", "start", "single"})
+# A text may lack these and still be the best answer, so they raise the ceiling only where the index has them.
+_BONUS = frozenset({"compound", "start"})
+_HEAD_WEIGHT = 0.3
+_SATURATION = 2.2
+"""k1 + 1 of Tantivy's BM25 (k1 = 1.2): the most that repetition can multiply an idf by."""
+
+_GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|.", re.DOTALL)
+_GLOB_RUST = {"**/": "([^/]+/)*", "**": "(.|\n)*", "*": "[^/]*", "?": "[^/]"}
+_HIGHEST_TRUST = max(level.rank for level in TrustLevel)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question ready to run.
+
+    Attributes:
+        lexical: query of the words, None when the index has none of them.
+        cjk: the same for the cjk channel.
+        ceiling: best score a text could get; terms the index lacks count in full.
+        seen: share of the ceiling that terms of the index make up, 0 to 1.
+    """
+
+    lexical: Any
+    cjk: Any
+    ceiling: float
+    seen: float
+    lexical_terms: int
+    cjk_terms: int
+
+
+def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: ANN401 - untyped library
+    """Return what to run for a question.
+
+    Args:
+        text: anything a person may type.
+        searcher: counts in how many of `total` texts a term is.
+        schema: of the index.
+        total: texts in the index as its BM25 counts them.
+    """
+    terms = query_terms(text)
+    parts: dict[bool, list[tuple[Any, Any]]] = {True: [], False: []}
+    seen = unseen = 0.0
+    counts = {True: 0, False: 0}
+    for kind, found in terms.by_kind:
+        field, weight, is_cjk = _FIELDS[kind], _WEIGHTS[kind], kind in _CJK_KINDS
+        counts[is_cjk] += 0 if kind in {"stem", "start"} else len(found)
+        for term in found:
+            having = searcher.doc_freq(field, term)
+            if having:
+                seen += weight * _SATURATION * _idf(having, total)
+                parts[is_cjk].append(_term(schema, field, term, weight))
+            elif kind not in _BONUS:
+                unseen += weight * _SATURATION * _idf(0, total)
+    for is_cjk, found in ((False, terms.head_words), (True, terms.head_pairs)):
+        for term in found:
+            if searcher.doc_freq("head", term):
+                parts[is_cjk].append(_term(schema, "head", term, _HEAD_WEIGHT))
+    ceiling = seen + unseen
+    return Plan(
+        _any_of(parts[False]),
+        _any_of(parts[True]),
+        ceiling,
+        seen / ceiling if ceiling else 0.0,
+        counts[False],
+        counts[True],
+    )
+
+
+def filtered(query: Any, filters: SearchFilters, searcher: Any, schema: Any) -> Any:  # noqa: ANN401
+    """Return `query` among the chunks that meet `filters`; scores stay the same."""
+    conditions = list(_conditions(filters, searcher, schema))
+    if not conditions:
+        return query
+    must = tantivy.Occur.Must
+    weightless = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in conditions]
+    return tantivy.Query.boolean_query([(must, query), *weightless])
+
+
+def either(left: Any, right: Any) -> Any:  # noqa: ANN401
+    """Return the query that adds up both; None when neither is one."""
+    return _any_of([(tantivy.Occur.Should, query) for query in (left, right) if query is not None])
+
+
+def _conditions(filters: SearchFilters, searcher: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    for field, values in (("tags", filters.tags_any), ("kinds", filters.source_types)):
+        if values:
+            yield tantivy.Query.term_set_query(schema, field, [encodable(value) for value in values])
+    if filters.lang is not None:
+        yield tantivy.Query.term_query(schema, "lang", encodable(filters.lang), "basic")
+    if filters.trust_min is not None:
+        ranks = range(filters.trust_min.rank, _HIGHEST_TRUST + 1)
+        should = tantivy.Occur.Should
+        yield tantivy.Query.boolean_query(
+            [(should, tantivy.Query.term_query(schema, "trust", rank, "basic")) for rank in ranks]
+        )
+    if filters.path_glob is not None:
+        yield _path_query(unicodedata.normalize("NFC", encodable(filters.path_glob)), searcher, schema)
+
+
+def _path_query(glob: str, searcher: Any, schema: Any) -> Any:  # noqa: ANN401
+    """Match paths as `glob_pattern` does: through a regular expression, or one by one where Rust's differ."""
+    pattern = glob_pattern(glob)
+    if "[" not in glob:
+        try:
+            return tantivy.Query.regex_query(schema, "path", _rust_pattern(glob))
+        except ValueError:
+            pass  # too large an automaton: the long way is exact too
+    literal = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    paths = [path for path, _ in searcher.terms_with_prefix("path", literal) if pattern.match(path)]
+    return tantivy.Query.term_set_query(schema, "path", paths)
+
+
+def _rust_pattern(glob: str) -> str:
+    escaped = (
+        _GLOB_RUST.get(token) or re.sub(r"([\\.+()|\[\]{}^$])", r"\\\1", token) for token in _GLOB_TOKEN.findall(glob)
+    )
+    return "".join(escaped)
+
+
+def _term(schema: Any, field: str, term: str, weight: float) -> tuple[Any, Any]:  # noqa: ANN401
+    query = tantivy.Query.term_query(schema, field, term, "freq")
+    return tantivy.Occur.Should, query if weight == 1.0 else tantivy.Query.boost_query(query, weight)
+
+
+def _any_of(parts: list[tuple[Any, Any]]) -> Any:  # noqa: ANN401
+    return tantivy.Query.boolean_query(parts) if parts else None
+
+
+def _idf(having: int, total: int) -> float:
+    """Return the idf of BM25 as Tantivy computes it (`bm25.rs`): ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log(1 + (total - having + 0.5) / (having + 0.5))

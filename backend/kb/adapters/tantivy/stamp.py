@@ -1,0 +1,123 @@
+"""The stamp of an index folder, and the check that its files are what was written.
+
+Tantivy maps its files and trusts them, so a changed byte could end the process; every file is checked against
+the CRC-32 of its own footer before Tantivy opens it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kb.adapters.tantivy.analysis import ANALYZER_VERSION
+from kb.adapters.tantivy.disk import replace_file
+from kb.adapters.tantivy.schema import SCHEMA_VERSION
+
+STAMP = "stamp.json"
+META = "meta.json"
+_SEGMENT_PARTS = ("term", "idx", "pos", "fieldnorm", "fast", "store")
+_FOOTER = struct.Struct("<II")
+_MAGIC = 1337
+_LARGEST_FOOTER = 4096
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What an index folder holds.
+
+    Attributes:
+        position: the log position reached.
+        meta_checksum: CRC-32 of Tantivy's `meta.json` at that position.
+        writing: a commit may have happened since: then `meta.json` may be newer than the position.
+    """
+
+    library_id: str
+    position: int
+    meta_checksum: int
+    writing: bool = False
+    schema: str = SCHEMA_VERSION
+    analyzer: str = ANALYZER_VERSION
+
+
+def read_stamp(folder: Path) -> Stamp | None:
+    """Return the stamp; None when it is missing, unreadable or of another make.
+
+    Raises:
+        PermissionError: it may not be read, which says nothing about what it holds.
+    """
+    try:
+        made = Stamp(**json.loads((folder / STAMP).read_bytes()))
+    except PermissionError:
+        raise
+    except (OSError, TypeError, ValueError):
+        return None
+    return made if (made.schema, made.analyzer) == (SCHEMA_VERSION, ANALYZER_VERSION) else None
+
+
+def write_stamp(folder: Path, stamp: Stamp, *, durable: bool = True) -> None:
+    """Replace the stamp."""
+    replace_file(folder / STAMP, json.dumps(asdict(stamp), sort_keys=True).encode(), durable=durable)
+
+
+def meta_checksum(folder: Path) -> int:
+    """Return the CRC-32 of `meta.json`."""
+    return zlib.crc32((folder / META).read_bytes())
+
+
+def is_sound(folder: Path, stamp: Stamp) -> bool:
+    """Return whether every byte of the index is as Tantivy wrote it.
+
+    Raises:
+        PermissionError: a file may not be read.
+    """
+    try:
+        data = (folder / META).read_bytes()
+        if zlib.crc32(data) != stamp.meta_checksum and not stamp.writing:
+            return False
+        return all(_is_whole(folder / name) for name in _files(json.loads(data)))
+    except PermissionError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, AttributeError):
+        return False
+
+
+def counted(folder: Path) -> tuple[int, int]:
+    """Return (texts BM25 counts, those of them deleted) from `meta.json`.
+
+    Tantivy counts deleted texts in N and in document frequencies until a merge drops them.
+    """
+    segments = json.loads((folder / META).read_bytes())["segments"]
+    deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
+    return sum(segment["max_doc"] for segment in segments), deleted
+
+
+def _files(meta: dict[str, list[dict[str, object]]]) -> Iterator[str]:
+    for segment in meta["segments"]:
+        name = str(segment["segment_id"]).replace("-", "")
+        yield from (f"{name}.{part}" for part in _SEGMENT_PARTS)
+        deletes = segment["deletes"]
+        if isinstance(deletes, dict):
+            yield f"{name}.{deletes['opstamp']}.del"
+
+
+def _is_whole(path: Path) -> bool:
+    """Check a file against its footer: data, JSON with its CRC-32, length of the JSON, magic number."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - _FOOTER.size))
+        length, magic = _FOOTER.unpack(file.read())
+        if magic != _MAGIC or not 0 < length < min(size, _LARGEST_FOOTER):
+            return False
+        end = size - _FOOTER.size - length
+        file.seek(end)
+        expected = json.loads(file.read(length))["crc"]
+        file.seek(0)
+        checksum = 0
+        for start in range(0, end, _CHUNK):
+            checksum = zlib.crc32(file.read(min(_CHUNK, end - start)), checksum)
+    return bool(checksum == expected)
