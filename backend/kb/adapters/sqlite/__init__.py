@@ -1,0 +1,1 @@
+"""The library of record: one SQLite file that everything else can be rebuilt from."""

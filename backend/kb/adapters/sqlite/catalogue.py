@@ -1,0 +1,192 @@
+"""Looking into the library: documents, items, chunks, coverage, counts."""
+
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.gate import VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
+from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
+from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.domain.catalogue import ChunkInspection, EmbeddingInfo, ItemRow, LibrarySummary, Page
+from kb.domain.chunks import StoredChunk
+from kb.domain.coverage import CoverageUnit
+from kb.domain.documents import DocumentSummary
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.items import ItemState, MediaType
+from kb.domain.paths import WorkspacePath
+from kb.domain.recipes import ChunkId, DocumentId, embedding_id
+
+_SUMMARY = f"""
+SELECT d.doc_id, i.item_id, i.workspace_path, d.title, d.lang, d.metadata_json, d.source_type, d.trust_level,
+  (SELECT byte_len FROM assets WHERE asset_id = d.asset_id), v.chunk_count,
+  (SELECT count(DISTINCT r.chunk_key) FROM chunks c JOIN embedding_records r ON r.chunk_key = c.chunk_key
+   WHERE c.doc_id = d.doc_id AND c.policy_hash = v.policy_hash AND c.chunker_version = v.chunker_version
+   AND r.state <> 'pending'),
+  d.created_at, d.updated_at, d.parser_version, v.chunker_version, v.number
+FROM {VISIBLE_DOCUMENTS}
+"""
+_ITEM_ROW = f"""
+SELECT {ITEM_COLUMNS}, i.media_type, i.included, i.archived_at, d.line_count, d.text_lines_json, v.chunk_count
+FROM items i LEFT JOIN documents d ON d.doc_id = i.active_doc_id
+LEFT JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'
+WHERE i.deleted_at IS NULL
+"""
+# The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
+_INSPECT = f"""
+SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at
+FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", " CROSS JOIN chunks c ON c.doc_id = v.doc_id WHERE ")} AND c.chunk_id = ?
+"""
+_EMBEDDINGS = """
+SELECT m.model_id, m.model_version, m.dimensions, r.state
+FROM embedding_records r JOIN embedding_models m ON m.model_key = r.model_key
+WHERE r.chunk_key = ? ORDER BY m.model_key
+"""
+
+
+class SqliteCatalogue:
+    """Wraps the library file: what the pages, the lists and `kb inspect` show."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._gate = SqliteGatedChunks(library)
+
+    def documents(self, after: str | None = None, limit: int = 100) -> Page[DocumentSummary]:
+        """Return documents that can be seen, by path; `after` is the `next` of the page before."""
+        sql = f"{_SUMMARY} AND i.workspace_path > ? ORDER BY i.workspace_path LIMIT ?"
+        rows = self._library.rows(sql, (after or "", limit + 1))
+        shown = tuple(map(_summary, rows[:limit]))
+        return Page(shown, shown[-1].workspace_path if len(rows) > limit else None)
+
+    def document(self, doc_id: DocumentId) -> DocumentSummary | None:
+        """Return a document that can be seen."""
+        row = self._library.row(f"{_SUMMARY} AND d.doc_id = ?", (doc_id,))
+        return _summary(row) if row else None
+
+    def items(self, after: str | None = None, limit: int = 100, state: ItemState | None = None) -> Page[ItemRow]:
+        """Return items whose file is there, by path, in one state if given."""
+        condition, values = (" AND i.state = ?", (state.value,)) if state else ("", ())
+        sql = f"{_ITEM_ROW}{condition} AND i.workspace_path > ? ORDER BY i.workspace_path LIMIT ?"
+        rows = self._library.rows(sql, (*values, after or "", limit + 1))
+        shown = tuple(map(_item_row, rows[:limit]))
+        return Page(shown, shown[-1].item.path if len(rows) > limit else None)
+
+    def item_at(self, path: WorkspacePath) -> ItemRow | None:
+        """Return the item at a path."""
+        row = self._library.row(f"{_ITEM_ROW} AND i.workspace_path = ?", (path,))
+        return _item_row(row) if row else None
+
+    def item(self, item_id: str) -> ItemRow | None:
+        """Return the item with an id, unless its file is gone."""
+        row = self._library.row(f"{_ITEM_ROW} AND i.item_id = ?", (item_id,))
+        return _item_row(row) if row else None
+
+    def chunk(self, chunk_id: ChunkId) -> ChunkInspection | None:
+        """Return a chunk of a document that can be seen, with its vectors; parents and disabled ones too."""
+        row = self._library.row(_INSPECT, (chunk_id,))
+        if row is None:
+            return None
+        stored = stored_chunk(row)
+        enabled, edited, created, updated = row[-4:]
+        return ChunkInspection(
+            stored=stored,
+            visible=stored.key in self._gate.visible([stored.key]),
+            enabled=bool(enabled),
+            manually_edited=bool(edited),
+            created_at=datetime.fromisoformat(created),
+            updated_at=datetime.fromisoformat(updated) if updated else None,
+            embeddings=tuple(
+                EmbeddingInfo(
+                    embedding_id(chunk_id, model_id=model_id, model_version=version, dimensions=dimensions),
+                    model_id,
+                    version,
+                    dimensions,
+                    state,
+                )
+                for model_id, version, dimensions, state in self._library.rows(_EMBEDDINGS, (stored.key,))
+            ),
+        )
+
+    def chunks(self, doc_id: DocumentId, after: int = -1, limit: int = 100) -> Page[StoredChunk]:
+        """Return the visible chunks of a document in order, those after ordinal `after`."""
+        sql = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.doc_id = ? AND c.ordinal > ?"
+        rows = self._library.rows(f"{sql} ORDER BY c.ordinal LIMIT ?", (doc_id, after, limit + 1))
+        shown = tuple(map(stored_chunk, rows[:limit]))
+        return Page(shown, str(shown[-1].chunk.ordinal) if len(rows) > limit else None)
+
+    def coverage(self, doc_id: DocumentId) -> tuple[CoverageUnit, ...]:
+        """Return what became of every line of a document that can be seen; the ranges sum to the whole."""
+        sql = f"SELECT d.line_count, d.text_lines_json FROM {VISIBLE_DOCUMENTS} AND d.doc_id = ?"
+        row = self._library.row(sql, (doc_id,))
+        return _coverage(row[0], json.loads(row[1])) if row else ()
+
+    def summary(self, model: EmbeddingModel | None) -> LibrarySummary:
+        """Return the counts of the whole library."""
+        facts = self._gate.facts(model)
+        states = self._library.rows("SELECT state, count(*) FROM items WHERE deleted_at IS NULL GROUP BY state")
+        return LibrarySummary(
+            items=dict(sorted(states)),
+            documents=self._count(f"SELECT count(*) FROM {VISIBLE_DOCUMENTS}"),
+            chunks=facts.chunks,
+            vectors=facts.vectors,
+            vectors_pending=facts.chunks - facts.vectors if model else 0,
+            vectors_damaged=int(self._library.meta("vectors_damaged") or 0),
+            unread_items=facts.unread_items,
+            answers=self._count("SELECT count(*) FROM answers"),
+        )
+
+    def _count(self, sql: str) -> int:
+        return int((self._library.row(sql) or (0,))[0])
+
+
+def _summary(row: Sequence[Any]) -> DocumentSummary:
+    return DocumentSummary(
+        doc_id=DocumentId(row[0]),
+        item_id=row[1],
+        workspace_path=WorkspacePath(row[2]),
+        title=row[3],
+        lang=row[4],
+        tags=tuple(json.loads(row[5])["tags"]),
+        source_type=row[6],
+        trust_level=row[7],
+        byte_len=row[8],
+        chunk_count=row[9],
+        vector_count=row[10],
+        created_at=datetime.fromisoformat(row[11]),
+        updated_at=datetime.fromisoformat(row[12]),
+        parser_version=row[13],
+        chunker_version=row[14],
+        version=row[15],
+    )
+
+
+def _item_row(row: Sequence[Any]) -> ItemRow:
+    media, included, archived_at, lines, text_lines, chunk_count = row[-6:]
+    ranges = json.loads(text_lines) if text_lines else []
+    return ItemRow(
+        item=item_from(row),
+        media_type=MediaType(media) if media else None,
+        included=bool(included),
+        archived=archived_at is not None,
+        lines=lines or 0,
+        lines_read=sum(end - start + 1 for start, end in zip(ranges[::2], ranges[1::2], strict=True)),
+        chunk_count=chunk_count or 0,
+    )
+
+
+def _coverage(line_count: int, ranges: Sequence[int]) -> tuple[CoverageUnit, ...]:
+    units: list[CoverageUnit] = []
+    line = 1
+    for start, end in zip(ranges[::2], ranges[1::2], strict=True):
+        if start > line:
+            units.append(CoverageUnit("line", line, start - 1, "blank"))
+        units.append(CoverageUnit("line", start, end, "text"))
+        line = end + 1
+    if line <= line_count:
+        units.append(CoverageUnit("line", line, line_count, "blank"))
+    return tuple(units)

@@ -1,0 +1,284 @@
+"""Documents: written whole and hidden, shown by one switch, purged when nothing needs them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.items import put_item
+from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
+from kb.adapters.sqlite.rows import compact, now_text, segments_json, span_object, spans_json
+from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
+from kb.domain.chunks import Chunk, ChunkRole
+from kb.domain.documents import Block, CanonicalDocument
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.ids import content_hash
+from kb.domain.items import Item, RawAsset
+from kb.domain.recipes import DocumentId
+from kb.domain.spans import LineSpan
+
+_SCHEMA_VERSION = 1
+_ASSET = "INSERT OR IGNORE INTO assets VALUES (?,?,?,?,?,?,?)"
+_DOCUMENT = """
+INSERT INTO documents (doc_id, asset_id, workspace_path, title, lang, source_type, trust_level, trust_rank, media_type,
+  parser_version, schema_version, line_count, block_count, text_lines_json, warnings_json, metadata_json,
+  provenance_json, created_at, updated_at)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+ON CONFLICT (doc_id) DO UPDATE SET
+  title = excluded.title, lang = excluded.lang, source_type = excluded.source_type,
+  trust_level = excluded.trust_level, trust_rank = excluded.trust_rank, warnings_json = excluded.warnings_json,
+  metadata_json = excluded.metadata_json, provenance_json = excluded.provenance_json,
+  created_at = excluded.created_at, updated_at = excluded.updated_at
+"""
+_BLOCK = "INSERT INTO blocks VALUES (?,?,?,?,?,?,?)"
+_CHUNK = """
+INSERT OR IGNORE INTO chunks (chunk_id, doc_id, ordinal, role, chunker_version, policy_hash, parent_chunk_id, lang,
+  token_estimate, char_count, text_hash, section_label, heading_path_json, block_ids_json, source_spans_json,
+  segments_json, text, created_at)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+"""
+_RECORDS = """
+INSERT OR IGNORE INTO embedding_records (model_key, chunk_key, state, char_count, text_hash)
+SELECT ?, chunk_key, 'pending', char_count, text_hash FROM chunks
+WHERE doc_id = ? AND chunker_version = ? AND policy_hash = ? AND role <> 'parent'
+"""
+_SAME_VERSION = """
+SELECT state FROM document_versions
+WHERE item_id = ? AND doc_id = ? AND chunker_version = ? AND policy_hash = ? AND state IN ('indexing','ready')
+ORDER BY number DESC LIMIT 1
+"""
+_VERSION = """
+INSERT INTO document_versions (item_id, number, doc_id, state, chunker_version, policy_hash, chunk_count, created_at)
+SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ?, ? FROM document_versions WHERE item_id = ?
+"""
+_EXPENDABLE = """
+SELECT item_id, number, doc_id FROM (
+  SELECT item_id, number, doc_id, row_number() OVER (PARTITION BY item_id ORDER BY number DESC) AS age
+  FROM document_versions WHERE state = 'superseded')
+WHERE age > ? AND doc_id NOT IN (SELECT doc_id FROM answer_sources)
+"""
+_STRAY_CHUNKS = """
+DELETE FROM chunks WHERE doc_id = ? AND NOT EXISTS (
+  SELECT 1 FROM document_versions v WHERE v.doc_id = chunks.doc_id AND v.state <> 'purged'
+  AND v.chunker_version = chunks.chunker_version AND v.policy_hash = chunks.policy_hash)
+"""
+_UNUSED_ASSETS = """
+DELETE FROM assets WHERE asset_id NOT IN (SELECT asset_id FROM documents)
+AND asset_id NOT IN (SELECT asset_id FROM items WHERE asset_id IS NOT NULL AND deleted_at IS NULL)
+RETURNING storage_kind, storage_path
+"""
+
+
+class SqliteDocumentWriter:
+    """Wraps the library file: documents, versions, blocks, chunks and their index work."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def stage(
+        self,
+        item: Item,
+        asset: RawAsset,
+        document: CanonicalDocument,
+        chunks: Sequence[Chunk],
+        model: EmbeddingModel | None,
+    ) -> None:
+        """Write item, asset, document, blocks, chunks, pending embedding records, index log.
+
+        The new version is `indexing`: nothing shows it yet. Staging the same document twice is
+        staging it once. A document that is already active gets its metadata renewed.
+        """
+        now = now_text()
+        with self._library.transaction() as connection:
+            connection.execute(_ASSET, _asset_row(asset))
+            put_item(connection, item, asset.media_type.value)
+            known = _put_document(connection, asset, document)
+            policy = (chunks[0].chunker_version, chunks[0].policy_hash) if chunks else ("", "")
+            version = connection.execute(_SAME_VERSION, (item.item_id, document.doc_id, *policy)).fetchone()
+            if version is None:
+                count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
+                values = (item.item_id, document.doc_id, *policy, count, now, item.item_id)
+                connection.execute(_VERSION, values)
+            connection.executemany(_CHUNK, _chunk_rows(chunks, now))
+            if model is not None:
+                connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, *policy))
+            if known:
+                _enrol_again(connection, document.doc_id)
+            if version is None or version[0] == "ready":
+                log_text(connection, "remove" if known else "add", (document.doc_id,))
+                log_text(connection, "add", (document.doc_id,) if known else ())
+
+    def activate(self, doc_ids: Sequence[DocumentId]) -> None:
+        """Make staged versions the active ones; earlier ones become superseded and unindexed."""
+        with self._library.transaction() as connection:
+            superseded: list[str] = []
+            for doc_id in doc_ids:
+                superseded += _activate(connection, doc_id)
+            withdraw(connection, superseded)
+
+    def staged(self) -> Sequence[DocumentId]:
+        """Return versions that are still `indexing`, such as a crash leaves behind."""
+        rows = self._library.rows(
+            "SELECT DISTINCT doc_id FROM document_versions WHERE state = 'indexing' ORDER BY doc_id"
+        )
+        return [DocumentId(doc_id) for (doc_id,) in rows]
+
+    def purge(self, keep_versions: int) -> Sequence[str]:
+        """Remove superseded versions beyond `keep_versions` that no kept answer cites.
+
+        Returns the storage paths of asset copies nothing refers to any more.
+        """
+        with self._library.transaction() as connection:
+            expendable = connection.execute(_EXPENDABLE, (keep_versions,)).fetchall()
+            connection.executemany(
+                "UPDATE document_versions SET state = 'purged' WHERE item_id = ? AND number = ?",
+                ((item_id, number) for item_id, number, _ in expendable),
+            )
+            for doc_id in {doc_id for _, _, doc_id in expendable}:
+                connection.execute(
+                    "DELETE FROM documents WHERE doc_id = ? AND doc_id NOT IN"
+                    " (SELECT doc_id FROM document_versions WHERE doc_id = ? AND state <> 'purged')",
+                    (doc_id, doc_id),
+                )
+                connection.execute(_STRAY_CHUNKS, (doc_id,))
+            if expendable:
+                connection.execute("DELETE FROM vectors WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
+            unused = connection.execute(_UNUSED_ASSETS).fetchall()
+            return [path for kind, path in unused if kind == "copied"]
+
+
+def _put_document(connection: sqlite3.Connection, asset: RawAsset, document: CanonicalDocument) -> bool:
+    """Write document, tags and blocks; return whether the library knew it already."""
+    doc_id = document.doc_id
+    known = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone() is not None
+    connection.execute(_DOCUMENT, _document_row(asset, document))
+    if known:
+        connection.execute("DELETE FROM document_tags WHERE doc_id = ?", (doc_id,))
+    else:
+        connection.executemany(_BLOCK, _block_rows(doc_id, document.blocks))
+    tags = dict.fromkeys(document.metadata.tags)
+    connection.executemany("INSERT INTO document_tags VALUES (?,?)", ((doc_id, tag) for tag in tags))
+    return known
+
+
+def _enrol_again(connection: sqlite3.Connection, doc_id: DocumentId) -> None:
+    """Let every model look again at chunks that are back: their records went when they were superseded."""
+    connection.execute(
+        "UPDATE embedding_models SET enrolled_through ="
+        " min(enrolled_through, (SELECT coalesce(min(chunk_key), 1) - 1 FROM chunks WHERE doc_id = ?))",
+        (doc_id,),
+    )
+
+
+def _activate(connection: sqlite3.Connection, doc_id: DocumentId) -> list[str]:
+    """Make the staged versions of a document the active ones; return the documents superseded."""
+    versions = connection.execute(
+        "SELECT item_id, max(number) FROM document_versions WHERE doc_id = ? AND state = 'indexing' GROUP BY item_id",
+        (doc_id,),
+    ).fetchall()
+    superseded: list[str] = []
+    for item_id, number in versions:
+        earlier = connection.execute(
+            "UPDATE document_versions SET state = 'superseded'"
+            " WHERE item_id = ? AND number < ? AND state IN ('indexing','ready') RETURNING doc_id",
+            (item_id, number),
+        ).fetchall()
+        superseded += [earlier_id for (earlier_id,) in earlier]
+        connection.execute(
+            "UPDATE document_versions SET state = 'ready' WHERE item_id = ? AND number = ?", (item_id, number)
+        )
+        connection.execute(
+            "UPDATE items SET active_doc_id = ?, reason = CASE state WHEN 'empty' THEN reason END,"
+            " state = CASE state WHEN 'empty' THEN 'empty' ELSE 'ready' END, updated_at = ? WHERE item_id = ?",
+            (doc_id, now_text(), item_id),
+        )
+    return superseded
+
+
+def _asset_row(asset: RawAsset) -> tuple[Any, ...]:
+    return (
+        asset.asset_id,
+        asset.media_type.value,
+        asset.byte_len,
+        asset.checksum,
+        asset.storage_kind,
+        asset.storage_path,
+        asset.discovered_at.isoformat(),
+    )
+
+
+def _document_row(asset: RawAsset, document: CanonicalDocument) -> tuple[Any, ...]:
+    metadata = document.metadata
+    return (
+        document.doc_id,
+        document.asset_id,
+        document.workspace_path,
+        document.title,
+        document.lang,
+        metadata.source_type.value,
+        metadata.trust_level.value,
+        metadata.trust_level.rank,
+        asset.media_type.value,
+        document.parser_version,
+        _SCHEMA_VERSION,
+        document.line_count,
+        len(document.blocks),
+        compact(_text_lines(document.blocks)),
+        warnings_json(document),
+        metadata_json(metadata),
+        provenance_json(document),
+        metadata.created_at.isoformat(),
+        metadata.updated_at.isoformat(),
+    )
+
+
+def _block_rows(doc_id: DocumentId, blocks: Iterable[Block]) -> Iterator[tuple[Any, ...]]:
+    for block in blocks:
+        parsed = block.parsed
+        yield (
+            doc_id,
+            block.ordinal,
+            block.block_id,
+            parsed.kind.value,
+            compact(parsed.heading_path),
+            compact(span_object(parsed.span)),
+            payload_json(parsed.payload),
+        )
+
+
+def _chunk_rows(chunks: Iterable[Chunk], now: str) -> Iterator[tuple[Any, ...]]:
+    for chunk in chunks:
+        yield (
+            chunk.chunk_id,
+            chunk.doc_id,
+            chunk.ordinal,
+            chunk.role.value,
+            chunk.chunker_version,
+            chunk.policy_hash,
+            chunk.parent_chunk_id,
+            chunk.lang,
+            chunk.token_estimate,
+            len(chunk.text),
+            bytes.fromhex(content_hash(chunk.text.encode())),
+            chunk.section_label,
+            compact(chunk.heading_path),
+            compact(chunk.block_ids),
+            spans_json(chunk.segments),
+            segments_json(chunk.segments),
+            chunk.text,
+            now,
+        )
+
+
+def _text_lines(blocks: Iterable[Block]) -> list[int]:
+    """Return the lines blocks cover, as first, last, first, last, ... in rising order."""
+    spans = sorted((b.parsed.span.start, b.parsed.span.end) for b in blocks if isinstance(b.parsed.span, LineSpan))
+    lines: list[int] = []
+    for start, end in spans:
+        if lines and start <= lines[-1] + 1:
+            lines[-1] = max(lines[-1], end)
+        else:
+            lines += (start, end)
+    return lines

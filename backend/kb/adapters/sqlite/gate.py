@@ -1,0 +1,202 @@
+"""The final gate: the one place that says which chunks may be seen now."""
+
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.domain.chunks import StoredChunk
+from kb.domain.embeddings import ChunkKey, EmbeddingModel
+from kb.domain.globs import glob_pattern
+from kb.domain.search import SearchFilters
+from kb.retrieval.ports import LibraryFacts
+
+# Documents: the item is there, included, not archived; the document is its active ready one, its masking current.
+_ACTIVE = "v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'"
+_SHOWN = "i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL AND d.privacy_state = 'current'"
+# Chunks: of that version, enabled, not a parent, of the serving generation.
+_OF_VERSION = "c.doc_id = v.doc_id AND c.chunker_version = v.chunker_version AND c.policy_hash = v.policy_hash"
+_SERVING = "c.generation_id IN (SELECT generation_id FROM generations WHERE state = 'serving')"
+_CHUNK_SHOWN = f"c.enabled = 1 AND c.role <> 'parent' AND {_SERVING}"
+
+VISIBLE_DOCUMENTS = (
+    f"items i CROSS JOIN document_versions v ON {_ACTIVE} CROSS JOIN documents d ON d.doc_id = v.doc_id WHERE {_SHOWN}"
+)
+"""FROM and WHERE over items i, document_versions v, documents d that may be seen."""
+
+VISIBLE_CHUNKS = (
+    "chunks c CROSS JOIN items i ON i.active_doc_id = c.doc_id"
+    f" CROSS JOIN document_versions v ON {_ACTIVE} AND {_OF_VERSION} CROSS JOIN documents d ON d.doc_id = c.doc_id"
+    f" WHERE {_SHOWN} AND {_CHUNK_SHOWN}"
+)
+"""The gate from chunks c to items: for chosen chunks."""
+
+VISIBLE_BY_DOCUMENT = (
+    f"items i CROSS JOIN document_versions v ON {_ACTIVE} CROSS JOIN documents d ON d.doc_id = v.doc_id"
+    f" CROSS JOIN chunks c ON {_OF_VERSION} WHERE {_SHOWN} AND {_CHUNK_SHOWN}"
+)
+"""The same gate from items to chunks: for conditions on documents."""
+
+INDEXABLE_DOCUMENTS = (
+    "document_versions v CROSS JOIN items i ON i.item_id = v.item_id CROSS JOIN documents d ON d.doc_id = v.doc_id"
+    " WHERE v.state IN ('indexing','ready') AND i.deleted_at IS NULL"
+)
+"""What projections hold: what may be seen, now or once it is activated, included or enabled again."""
+
+INDEXED_AS = (
+    "(SELECT min(i.workspace_path) FROM document_versions v JOIN items i ON i.item_id = v.item_id"
+    f" WHERE {_OF_VERSION} AND v.state IN ('indexing','ready') AND i.deleted_at IS NULL)"
+)
+"""The path under which projections hold a chunk c, NULL when they do not."""
+
+_UNREAD = ("failed", "waiting", "unsupported")
+
+
+class SqliteGatedChunks:
+    """Wraps the library file: chunks that may be seen now."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._facts_lock = threading.Lock()
+        self._facts: tuple[int, str | None, LibraryFacts] | None = None
+
+    def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        """Return those of `keys` that pass the final gate."""
+        found: dict[ChunkKey, StoredChunk] = {}
+        for part in _parts(keys):
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.chunk_key IN ({marks})"
+            for row in self._library.rows(sql, part):
+                stored = stored_chunk(row)
+                found[stored.key] = stored
+        return found
+
+    def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
+        """Return up to `count` visible chunks on each side, in document order, `key` left out."""
+        here = f"SELECT c.doc_id, c.ordinal FROM {VISIBLE_CHUNKS} AND c.chunk_key = ?"
+        place = self._library.row(here, (key,))
+        if place is None or count < 1:
+            return ()
+        side = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.doc_id = ? AND c.ordinal"
+        before = self._library.rows(f"{side} < ? ORDER BY c.ordinal DESC LIMIT ?", (*place, count))
+        after = self._library.rows(f"{side} > ? ORDER BY c.ordinal LIMIT ?", (*place, count))
+        return [stored_chunk(row) for row in (*reversed(before), *after)]
+
+    def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
+        """Return the keys of visible chunks that meet `filters`, rising."""
+        conditions, values = _conditions(filters)
+        sql = f"SELECT DISTINCT c.chunk_key FROM {VISIBLE_BY_DOCUMENT}{conditions} ORDER BY c.chunk_key"
+        if filters.path_glob is not None:
+            _teach_globs(self._library.reader())
+        return [ChunkKey(key) for (key,) in self._library.rows(sql, values)]
+
+    def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
+        """Return the counts of what can be searched now; counted once per change of the library."""
+        fingerprint = model.fingerprint() if model else None
+        with self._facts_lock:
+            revision = self._library.revision
+            if self._facts is None or self._facts[:2] != (revision, fingerprint):
+                self._facts = (revision, fingerprint, self._count(fingerprint))
+            return self._facts[2]
+
+    def _count(self, fingerprint: str | None) -> LibraryFacts:
+        with self._library.view() as connection:
+            (chunks,) = connection.execute(
+                f"SELECT coalesce(sum(v.chunk_count), 0) FROM {VISIBLE_DOCUMENTS}"
+            ).fetchone()
+            (disabled,) = connection.execute(
+                "SELECT count(*) FROM chunks WHERE enabled = 0 AND role <> 'parent' AND doc_id IN"
+                f" (SELECT v.doc_id FROM {VISIBLE_DOCUMENTS})"
+            ).fetchone()
+            (unread,) = connection.execute(
+                f"SELECT count(*) FROM items WHERE deleted_at IS NULL AND included = 1 AND state IN {_UNREAD}"
+            ).fetchone()
+            searchable = chunks - disabled
+            return LibraryFacts(
+                chunks=searchable,
+                vectors=min(searchable, _count_vectors(connection, fingerprint)),
+                unread_items=unread,
+                vector_position=_last_vector(connection, fingerprint),
+                text_position=_last_text(connection),
+            )
+
+
+def _count_vectors(connection: sqlite3.Connection, fingerprint: str | None) -> int:
+    """Count vectors of visible chunks: all that are ready, less those of documents not shown (few)."""
+    row = connection.execute("SELECT model_key FROM embedding_models WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    if row is None:
+        return 0
+    ready = "SELECT count(*) FROM embedding_records r WHERE r.model_key = ? AND r.state <> 'pending'"
+    (count,) = connection.execute(ready, row).fetchone()
+    hidden = f"SELECT v.doc_id FROM {INDEXABLE_DOCUMENTS} EXCEPT SELECT v.doc_id FROM {VISIBLE_DOCUMENTS}"
+    (unseen,) = connection.execute(
+        f"{ready} AND r.chunk_key IN (SELECT chunk_key FROM chunks WHERE doc_id IN ({hidden})"
+        " UNION SELECT chunk_key FROM chunks WHERE enabled = 0)",
+        row,
+    ).fetchone()
+    return int(count - unseen)
+
+
+def _last_text(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT max(seq) FROM index_log WHERE projection = 'text'").fetchone()
+    return int(row[0] or 0)
+
+
+def _last_vector(connection: sqlite3.Connection, fingerprint: str | None) -> int:
+    """Return the last position that concerns this model; what other models did moves none of its indexes."""
+    row = connection.execute(
+        "SELECT seq FROM index_log WHERE projection = 'vector' AND (model_key IS NULL"
+        " OR model_key = (SELECT model_key FROM embedding_models WHERE fingerprint = ?)) ORDER BY seq DESC LIMIT 1",
+        (fingerprint,),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _conditions(filters: SearchFilters) -> tuple[str, list[Any]]:
+    """Return the SQL for `filters` on items i and documents d, and its values."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    if filters.tags_any:
+        marks = ",".join("?" * len(filters.tags_any))
+        conditions.append(f"d.doc_id IN (SELECT doc_id FROM document_tags WHERE tag IN ({marks}))")
+        values += filters.tags_any
+    if filters.lang is not None:
+        # `zh` is also `zh-Hans` and `zh-Hant`, as RFC 4647 section 3.3.1 matches language ranges.
+        conditions.append("(d.lang = ? OR substr(d.lang, 1, ?) = ?)")
+        values += (filters.lang, len(filters.lang) + 1, f"{filters.lang}-")
+    if filters.path_glob is not None:
+        conditions.append("path_matches(?, i.workspace_path)")
+        values.append(filters.path_glob)
+    if filters.trust_min is not None:
+        conditions.append("d.trust_rank >= ?")
+        values.append(filters.trust_min.rank)
+    if filters.source_types:
+        marks = ",".join("?" * len(filters.source_types))
+        conditions.append(f"(d.source_type IN ({marks}) OR d.media_type IN ({marks}))")
+        values += (*filters.source_types, *filters.source_types)
+    return "".join(f" AND {condition}" for condition in conditions), values
+
+
+def _teach_globs(connection: sqlite3.Connection) -> None:
+    connection.create_function("path_matches", 2, _path_matches, deterministic=True)
+
+
+def _path_matches(glob: str, path: str) -> bool:
+    return _pattern(glob).match(path) is not None
+
+
+@lru_cache(maxsize=64)
+def _pattern(glob: str) -> re.Pattern[str]:
+    return glob_pattern(glob)
+
+
+def _parts(keys: Sequence[ChunkKey], size: int = 500) -> list[Sequence[ChunkKey]]:
+    return [keys[start : start + size] for start in range(0, len(keys), size)]

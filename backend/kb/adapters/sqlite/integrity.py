@@ -1,0 +1,72 @@
+"""Checks of the library file, for `kb doctor` and `kb index verify`."""
+
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
+from __future__ import annotations
+
+import sqlite3
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.float16 import is_sound
+from kb.domain.catalogue import IntegrityReport
+
+_COUNTS = ("items", "documents", "chunks", "embedding_records", "vectors", "index_log", "answers", "jobs")
+# Things that must never be, and the sentence for each.
+_RULES = {
+    "{} items show a document that is not ready": """
+SELECT count(*) FROM items i WHERE i.deleted_at IS NULL AND i.active_doc_id IS NOT NULL AND NOT EXISTS
+  (SELECT 1 FROM document_versions v WHERE v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready')
+""",
+    "{} items have two ready versions": """
+SELECT count(*) FROM
+  (SELECT item_id FROM document_versions WHERE state = 'ready' GROUP BY item_id HAVING count(*) > 1)
+""",
+    "{} documents have lost chunks": """
+SELECT count(*) FROM document_versions v WHERE v.state IN ('indexing','ready') AND v.chunk_count <>
+  (SELECT count(*) FROM chunks c WHERE c.doc_id = v.doc_id AND c.chunker_version = v.chunker_version
+   AND c.policy_hash = v.policy_hash AND c.role <> 'parent')
+""",
+    "{} chunks have lost their vector": """
+SELECT count(*) FROM embedding_records r WHERE r.state <> 'pending' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.text_hash = r.text_hash AND v.model_key = r.model_key)
+""",
+}
+
+
+class SqliteIntegrity:
+    """Wraps the library file: is it whole, and do its parts agree."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def check(self, vector_sample: int | None = 1000) -> IntegrityReport:
+        """Check pages, foreign keys, our own rules and the checksums of vectors.
+
+        Args:
+            vector_sample: how many vectors to read, spread over all; None for every one.
+        """
+        with self._library.view() as view:
+            found = [str(text) for (text,) in view.execute("PRAGMA integrity_check(20)")]
+            problems = [] if found == ["ok"] else [f"the file is damaged: {text}" for text in found]
+            orphans = len(view.execute("PRAGMA foreign_key_check").fetchall())
+            if orphans:
+                problems.append(f"{orphans} rows belong to nothing")
+            for sentence, sql in _RULES.items():
+                (count,) = view.execute(sql).fetchone()
+                if count:
+                    problems.append(sentence.format(count))
+            checked, damaged = _check_vectors(view, vector_sample)
+            if damaged:
+                problems.append(f"{damaged} of {checked} vectors looked at are damaged; the next ingest repairs them")
+            counts = {table: int(view.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in _COUNTS}
+            return IntegrityReport(tuple(problems), int(self._library.meta("schema_version") or 0), checked, counts)
+
+
+def _check_vectors(view: sqlite3.Connection, sample: int | None) -> tuple[int, int]:
+    (last,) = view.execute("SELECT coalesce(max(rowid), 0) FROM vectors").fetchone()
+    step = max(1, last // sample) if sample else 1
+    checked = damaged = 0
+    for row in view.execute("SELECT vector, checksum, dimensions FROM vectors WHERE rowid % ? = 0", (step,)):
+        checked += 1
+        damaged += not is_sound(*row)
+    return checked, damaged

@@ -1,0 +1,136 @@
+"""Between rows and values: compact JSON for segments, spans, payloads, metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast, overload
+
+from kb.domain.chunks import Chunk, ChunkRole, StoredChunk
+from kb.domain.embeddings import ChunkKey
+from kb.domain.paths import WorkspacePath
+from kb.domain.placed import merge_spans, span_from_json, span_to_json
+from kb.domain.recipes import BlockId, ChunkId, DocumentId
+from kb.domain.spans import LineSpan, Segment, SourceSpan
+
+_LINE_FIELDS = 4
+_ROLES = {role.value: role for role in ChunkRole}
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+
+STORED_CHUNK = (
+    "c.chunk_key, c.chunk_id, c.doc_id, c.ordinal, c.text, c.heading_path_json, c.block_ids_json, c.segments_json,"
+    " c.token_estimate, c.chunker_version, c.policy_hash, c.role, c.parent_chunk_id, c.lang,"
+    " i.item_id, i.workspace_path, d.title, d.lang, d.media_type"
+)
+"""The columns `stored_chunk` reads, in its order."""
+
+
+def compact(value: object) -> str:
+    """Return JSON without spaces."""
+    return _encoder.encode(value)
+
+
+def now_text() -> str:
+    """Return the time as kept in rows."""
+    return datetime.now().astimezone().isoformat()
+
+
+class LazySegments(Sequence[Segment]):
+    """The segments of a stored chunk, read from their JSON when first looked at.
+
+    A search reads some fifty chunks and looks at the places of six.
+    """
+
+    __slots__ = ("_json", "_values")
+
+    def __init__(self, text: str) -> None:
+        self._json = text
+        self._values: tuple[Segment, ...] | None = None
+
+    def _read(self) -> tuple[Segment, ...]:
+        if self._values is None:
+            self._values = _segments(self._json)
+        return self._values
+
+    @overload
+    def __getitem__(self, index: int) -> Segment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Segment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Segment | tuple[Segment, ...]:
+        return self._read()[index]
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self._read())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LazySegments | tuple):
+            return self._read() == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._read())
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
+
+def segments_json(segments: Sequence[Segment]) -> str:
+    """Return segments as JSON: four numbers a line segment, else [start, end, span] each."""
+    flat: list[int] = []
+    for start, end, span in ((s.start, s.end, s.span) for s in segments):
+        if type(span) is not LineSpan:
+            return compact([[s.start, s.end, span_to_json(s.span)] for s in segments])
+        flat += (start, end, span.start, span.end)
+    return compact(flat)
+
+
+def _segments(text: str) -> tuple[Segment, ...]:
+    values: list[Any] = json.loads(text)
+    if values and isinstance(values[0], list):
+        return tuple(Segment(start, end, span_from_json(span)) for start, end, span in values)
+    groups = zip(*[iter(values)] * _LINE_FIELDS, strict=True)
+    return tuple(Segment(start, end, LineSpan(first, last)) for start, end, first, last in groups)
+
+
+def spans_json(segments: Iterable[Segment]) -> str:
+    """Return the merged places of segments, as the frozen design keeps them."""
+    return compact([span_object(span) for span in merge_spans(segment.span for segment in segments)])
+
+
+def span_object(span: SourceSpan) -> Mapping[str, object]:
+    """Return the JSON object of a span; lines, by far the most, without the general way."""
+    if type(span) is LineSpan:
+        return {"kind": "line", "start": span.start, "end": span.end}
+    return span_to_json(span)
+
+
+def stored_chunk(row: Sequence[Any]) -> StoredChunk:
+    """Read a row of the columns `STORED_CHUNK`."""
+    chunk = Chunk(
+        chunk_id=ChunkId(row[1]),
+        doc_id=DocumentId(row[2]),
+        ordinal=row[3],
+        text=row[4],
+        heading_path=tuple(json.loads(row[5])),
+        block_ids=tuple(BlockId(block) for block in json.loads(row[6])),
+        segments=cast("tuple[Segment, ...]", LazySegments(row[7])),
+        token_estimate=row[8],
+        chunker_version=row[9],
+        policy_hash=row[10],
+        role=_ROLES[row[11]],
+        parent_chunk_id=row[12],
+        lang=row[13],
+    )
+    return StoredChunk(
+        key=ChunkKey(row[0]),
+        chunk=chunk,
+        item_id=row[14],
+        path=WorkspacePath(row[15]),
+        title=row[16],
+        lang=row[17],
+        media=row[18],
+    )

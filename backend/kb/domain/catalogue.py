@@ -1,0 +1,105 @@
+"""What the library says about itself: pages of items and documents, counts, runs, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from kb.domain.chunks import StoredChunk
+from kb.domain.ids import Json
+from kb.domain.items import Item, MediaType
+from kb.domain.recipes import EmbeddingId
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some entries of a list in its stable order; `next` asks for what follows, None at the end."""
+
+    entries: tuple[T, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item with what was read of it: `lines_read` of `lines`, and the chunks people can find."""
+
+    item: Item
+    media_type: MediaType | None
+    included: bool
+    archived: bool
+    lines: int
+    lines_read: int
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingInfo:
+    """The vector of a chunk under one model; `state` is pending, written or committed."""
+
+    embedding_id: EmbeddingId
+    model_id: str
+    model_version: str
+    dimensions: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkInspection:
+    """Everything about one chunk; `visible` is what the final gate says of it."""
+
+    stored: StoredChunk
+    visible: bool
+    enabled: bool
+    manually_edited: bool
+    created_at: datetime
+    updated_at: datetime | None
+    embeddings: tuple[EmbeddingInfo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySummary:
+    """Counts of the library: items by state; what can be searched by text and by vector.
+
+    `vectors_pending` counts chunks; `vectors_damaged` all that were ever found damaged.
+    """
+
+    items: Mapping[str, int]
+    documents: int
+    chunks: int
+    vectors: int
+    vectors_pending: int
+    vectors_damaged: int
+    unread_items: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRun:
+    """The numbers of one run of ingest; `finished_at` is None while it runs or when it died."""
+
+    run_id: str
+    scope: Mapping[str, Json]
+    started_at: datetime
+    finished_at: datetime | None = None
+    scanned: int = 0
+    new: int = 0
+    updated: int = 0
+    skipped: int = 0
+    deleted: int = 0
+    renamed: int = 0
+    errors: int = 0
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrityReport:
+    """What a check of the library found; `problems` are sentences, empty when all is well."""
+
+    problems: tuple[str, ...]
+    schema_version: int
+    vectors_checked: int
+    counts: Mapping[str, int] = field(default_factory=dict)
