@@ -119,24 +119,28 @@ class Walk:
             yield from self._follow_folder(link, name, target, inside)
         elif not stat.S_ISREG(found.st_mode):
             yield ScanProblem(link.path, "special_file", "a pipe, socket or device is not read")
-        elif self.keeps.keeps_file(name, link.path) and self._is_new(target, inside, is_folder=False):
-            yield ScannedFile(WorkspacePath(link.path), link.disk_name, identity_of(found))
+        elif self.keeps.keeps_file(name, link.path) and not self.keeps.keeps_path(_stored(inside)):
+            yield from self._once(ScannedFile(WorkspacePath(link.path), link.disk_name, identity_of(found)))
 
     def _follow_folder(self, link: Place, name: str, target: str, inside: str) -> Iterator[ScannedFile | ScanProblem]:
         home = os.path.realpath(os.path.dirname(self._disk(link.disk_name)))
         if (home + os.sep).startswith(target + os.sep):
             yield ScanProblem(link.path, "symlink_loop", "the link leads back to a folder it is in", is_folder=True)
-        elif self.keeps.keeps_folder(name, link.path) and self._is_new(target, inside, is_folder=True):
-            yield from self._tree(link)
+            return
+        reached = target in self.followed or self.keeps.enters(_stored(inside))
+        if self.keeps.keeps_folder(name, link.path) and not reached:
+            self.followed.add(target)
+            for found in self._tree(link):
+                yield from self._once(found)
 
-    def _is_new(self, target: str, inside: str, *, is_folder: bool) -> bool:
-        """Return whether neither the walk without links nor an earlier link reaches `target`."""
-        stored = unicodedata.normalize("NFC", inside)
-        reached = self.keeps.enters(stored) if is_folder else self.keeps.keeps_path(stored)
-        if reached or any(part in self.followed for part in _parents(target, self.root)):
-            return False
-        self.followed.add(target)
-        return True
+    def _once(self, found: ScannedFile | ScanProblem) -> Iterator[ScannedFile | ScanProblem]:
+        """Yield what links reach unless another link has reached it."""
+        if isinstance(found, ScannedFile):
+            target = os.path.realpath(self._disk(found.disk_name))
+            if target in self.followed:
+                return
+            self.followed.add(target)
+        yield found
 
     def _inside(self, target: str) -> str | None:
         """Return the path of `target` below the root with `/`, `` for the root, None when outside."""
@@ -213,7 +217,5 @@ def _broken(path: str, error: OSError, *, inside: bool) -> ScanProblem:
     return ScanProblem(path, "broken_link", "the link leads to nothing")
 
 
-def _parents(target: str, root: str) -> Iterator[str]:
-    while len(target) > len(root):
-        yield target
-        target = os.path.dirname(target)
+def _stored(disk_name: str) -> str:
+    return unicodedata.normalize("NFC", disk_name)

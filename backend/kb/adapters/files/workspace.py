@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from kb.adapters.files.cache import TextCache
@@ -52,7 +52,7 @@ class WorkspaceFiles:
         if not scope.paths:
             yield from Walk.at(root, keeps).run([Place("", "")])
             return
-        starts = [self._place(root, path) for path in _outermost(scope.paths)]
+        starts = _outermost(self._place(root, path) for path in scope.paths)
         folders: list[Place] = []
         for place in starts:
             found = os.stat(os.path.join(root, place.disk_name))
@@ -119,12 +119,13 @@ class WorkspaceFiles:
         return Place(unicodedata.normalize("NFC", real), real)
 
 
-def _outermost(paths: tuple[WorkspacePath, ...]) -> list[WorkspacePath]:
-    """Drop doubles and what lies below another path; rising order."""
-    kept: list[WorkspacePath] = []
-    for path in sorted(set(paths), key=lambda text: text.split("/")):
-        if not kept or not path.startswith(kept[-1] + "/"):
-            kept.append(path)
+def _outermost(places: Iterable[Place]) -> list[Place]:
+    """Drop doubles and what lies below another place; rising order."""
+    kept: list[Place] = []
+    for place in sorted(set(places), key=lambda place: place.path.split("/")):
+        last = kept[-1].path if kept else None
+        if last is None or not (last in {"", place.path} or place.path.startswith(last + "/")):
+            kept.append(place)
     return kept
 
 

@@ -1,0 +1,280 @@
+"""A run over the workspace: scan, take in, commit in batches, embed, clean up.
+
+At every moment what is shown is whole: a document is activated only after the text index has
+committed it, so a kill anywhere leaves the earlier versions serving and the rest to the next run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.failures import ModelUnavailable
+from kb.domain.files import ScannedFile, ScanProblem, Scope
+from kb.domain.items import Item
+from kb.domain.jobs import Progress
+from kb.domain.recipes import DocumentId, ItemId
+from kb.domain.search import Degradation
+from kb.ingest.embedding import embed_pending
+from kb.ingest.intake import DocumentMaker, Intake, Outcome
+from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.plan import Plan, make_plan
+from kb.ingest.ports import AssetStore, FileSource, PassageEmbedder
+from kb.ingest.progress import ProgressMeter
+from kb.ingest.projections import catch_up_text, catch_up_vectors
+from kb.ingest.report import IngestReport, Notice, ReportBuilder
+
+_BATCH_DOCUMENTS = 200
+_BATCH_CHARACTERS = 16 << 20
+_BATCH_SECONDS = 3.0
+_ENTRIES_A_GLANCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPorts:
+    """Everything a run works with; no embedder means text only."""
+
+    files: FileSource
+    assets: AssetStore
+    items: ItemStore
+    documents: DocumentWriter
+    maker: DocumentMaker
+    vectors: VectorStore
+    log: IndexLog
+    text_index: TextIndexWriter
+    vector_indexes: Sequence[VectorIndexWriter] = ()
+    embedder: PassageEmbedder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How a run works.
+
+    Attributes:
+        workers: passages embedded at once, one thread each.
+        keep_versions: superseded versions kept of each item, beside those that answers cite.
+        retry: failed and waiting files are read again although unchanged.
+        summary_only: no line for each file is kept.
+    """
+
+    workers: int = 1
+    keep_versions: int = 3
+    retry: bool = False
+    summary_only: bool = False
+
+
+class _Stopped(Exception):
+    """The person asked to stop."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Staged documents and unchanged files that wait for the next commit."""
+
+    started: float = 0.0
+    staged: list[DocumentId] = field(default_factory=list)
+    touched: list[tuple[ItemId, ScannedFile]] = field(default_factory=list)
+    characters: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        if outcome.staged:
+            self.staged.append(outcome.staged)
+        if outcome.touched:
+            self.touched.append(outcome.touched)
+        self.characters += outcome.characters
+
+    def is_full(self, now: float) -> bool:
+        size = max(len(self.staged), len(self.touched) // 10)
+        late = bool(self.staged) and now - self.started >= _BATCH_SECONDS
+        return size >= _BATCH_DOCUMENTS or self.characters >= _BATCH_CHARACTERS or late
+
+
+class IngestRun:
+    """One run. Not to be used twice.
+
+    Args:
+        ports: what it works with.
+        scope: what is scanned.
+        options: how.
+        report: takes progress, at most about ten times a second.
+        should_stop: asked between files and between passages.
+        now: a clock in seconds that never goes back.
+    """
+
+    def __init__(
+        self,
+        ports: IngestPorts,
+        scope: Scope,
+        options: IngestOptions | None = None,
+        *,
+        report: Callable[[Progress], object] = lambda _progress: None,
+        should_stop: Callable[[], bool] = lambda: False,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ports = ports
+        self._scope = scope
+        self._options = options or IngestOptions()
+        self._meter = ProgressMeter(report, now)
+        self._should_stop = should_stop
+        self._now = now
+        self._lines = ReportBuilder(collects=not self._options.summary_only)
+        self._chunks = 0
+        self._gone: list[Item] = []
+
+    def run(self) -> IngestReport:
+        """Do everything and say what was done; a stop ends it early with what is committed.
+
+        Raises:
+            NotFound: the workspace or a path of the scope does not exist.
+            StorageFailed: the library or the text index cannot be written.
+        """
+        begun = self._now()
+        try:
+            self._recover()
+            plan = self._plan()
+            self._take_in(plan)
+            self._delete(plan)
+            self._embed()
+        except _Stopped:
+            self._lines.canceled = True
+        else:
+            self._clean_up()
+        return self._lines.build(self._scope, round((self._now() - begun) * 1000))
+
+    def _recover(self) -> None:
+        """Finish what a run that was killed had staged."""
+        staged = self._ports.documents.staged()
+        if staged:
+            catch_up_text(self._ports.log, self._ports.text_index)
+            self._ports.documents.activate(staged)
+
+    def _plan(self) -> Plan:
+        self._meter.begin("scan", 0, 1)
+        live = self._ports.items.live_items()
+        plan = make_plan(
+            self._watched(self._ports.files.scan(self._scope)),
+            live,
+            self._scope,
+            is_current=self._ports.maker.is_current,
+            retry=self._options.retry,
+            on_unchanged=self._lines.add_unchanged,
+        )
+        self._lines.scanned = plan.scanned
+        for problem in plan.problems:
+            self._lines.add_problem(problem)
+        return plan
+
+    def _watched(self, found: Iterator[ScannedFile | ScanProblem]) -> Iterator[ScannedFile | ScanProblem]:
+        for number, entry in enumerate(found):
+            if number % _ENTRIES_A_GLANCE == 0:
+                self._heed_stop()
+                self._meter.step(number, 0)
+            yield entry
+
+    def _take_in(self, plan: Plan) -> None:
+        ports = self._ports
+        self._meter.begin("read", 1, 40 if ports.embedder else 95)
+        if plan.respelled:
+            ports.items.touch(plan.respelled)
+        intake = Intake(
+            files=ports.files,
+            assets=ports.assets,
+            items=ports.items,
+            documents=ports.documents,
+            maker=ports.maker,
+            missing=plan.missing,
+            model=self._model,
+            retry=self._options.retry,
+        )
+        batch = _Batch(self._now())
+        try:
+            for number, change in enumerate(plan.changes):
+                self._heed_stop()
+                self._meter.step(number, len(plan.changes), change.file.path)
+                outcome = intake.take(change)
+                batch.add(outcome)
+                self._count(outcome)
+                if batch.is_full(self._now()):
+                    full, batch = batch, _Batch(self._now())
+                    self._commit(full)
+        except _Stopped:
+            # What is read is worth its commit: it costs less than the second that a stop may take.
+            self._commit(batch)
+            raise
+        self._commit(batch)
+
+    def _count(self, outcome: Outcome) -> None:
+        if outcome.report:
+            self._lines.add(outcome.report)
+            self._chunks += outcome.report.chunk_count or 0
+        if outcome.vanished:
+            self._gone.append(outcome.vanished)
+
+    def _commit(self, batch: _Batch) -> None:
+        """Show a batch: the text index first, then the switch to the new versions."""
+        if batch.touched:
+            self._ports.items.touch(batch.touched)
+        if batch.staged:
+            catch_up_text(self._ports.log, self._ports.text_index)
+            self._ports.documents.activate(batch.staged)
+
+    def _delete(self, plan: Plan) -> None:
+        gone = [*plan.missing.values(), *self._gone]
+        if gone:
+            self._ports.items.delete_items([item.item_id for item in gone])
+        for item in gone:
+            self._lines.add_deleted(item)
+        # Also when nothing is gone: versions that were superseded leave the index, and a lost one is built.
+        catch_up_text(self._ports.log, self._ports.text_index)
+
+    def _embed(self) -> None:
+        ports, model = self._ports, self._model
+        if ports.embedder is None or model is None:
+            self._miss_vectors()
+            return
+        self._meter.begin("embed", 40, 95)
+        self._lines.adopted = ports.vectors.adopt(model)
+        expected = max(self._chunks - self._lines.adopted, 0)
+        embedded = embed_pending(
+            ports.vectors,
+            ports.embedder,
+            self._options.workers,
+            should_stop=self._should_stop,
+            on_progress=lambda done, known: self._meter.step(done, max(known, expected)),
+        )
+        self._lines.embedded = embedded.made
+        self._heed_stop()
+        if embedded.unavailable:
+            self._miss_vectors(embedded.unavailable)
+        if embedded.refused:
+            detail = f"{embedded.refused} passages could not be embedded and are found by their words only"
+            self._lines.notices.append(Notice(Degradation.PARTIAL_VECTORS, detail))
+        self._meter.begin("index", 95, 99)
+        for lagging in catch_up_vectors(ports.log, ports.vectors, model, ports.vector_indexes):
+            detail = f"the {lagging.name} index could not be brought up to date: {lagging.error.message}"
+            self._lines.notices.append(
+                Notice(Degradation.VECTOR_ENGINE_FALLBACK, detail, "run `kb index rebuild`; search goes on without it")
+            )
+
+    def _miss_vectors(self, error: ModelUnavailable | None = None) -> None:
+        detail = "search finds words only: there are no vectors"
+        self._lines.notices.append(
+            Notice(
+                Degradation.NO_EMBEDDING_MODEL,
+                f"{detail} ({error.message})" if error else f"{detail} without an embedding model",
+                (error.hint if error else "") or "see `kb models`, then run `kb ingest` again",
+            )
+        )
+
+    def _clean_up(self) -> None:
+        self._ports.assets.discard(self._ports.documents.purge(self._options.keep_versions))
+
+    def _heed_stop(self) -> None:
+        if self._should_stop():
+            raise _Stopped
+
+    @property
+    def _model(self) -> EmbeddingModel | None:
+        return self._ports.embedder.model if self._ports.embedder else None

@@ -1,0 +1,101 @@
+"""What a run has to do: the scan compared with what the library knows, before any file is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kb.domain.files import ScannedFile, ScanProblem, Scope
+from kb.domain.items import Item, ItemState
+from kb.domain.paths import WorkspacePath
+from kb.domain.recipes import ItemId
+
+# The scan could not see what is there: nothing is known to be gone.
+_UNSEEN = frozenset({"permission", "placeholder", "unreadable"})
+_RETRIED = frozenset({ItemState.FAILED, ItemState.WAITING})
+
+
+class Change(NamedTuple):
+    """A file that must be read; without an item it was not known at this path."""
+
+    file: ScannedFile
+    item: Item | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """The work of a run.
+
+    Attributes:
+        changes: files to read, in path order.
+        respelled: unchanged files whose name on the disk has another Unicode form now.
+        missing: known items of the scope whose file the scan did not meet.
+        problems: what the scan could not look into.
+    """
+
+    scanned: int = 0
+    changes: list[Change] = field(default_factory=list)
+    respelled: list[tuple[ItemId, ScannedFile]] = field(default_factory=list)
+    missing: dict[WorkspacePath, Item] = field(default_factory=dict)
+    problems: list[ScanProblem] = field(default_factory=list)
+
+
+def make_plan(
+    found: Iterable[ScannedFile | ScanProblem],
+    live: dict[WorkspacePath, Item],
+    scope: Scope,
+    *,
+    is_current: Callable[[str | None], bool],
+    retry: bool = False,
+    on_unchanged: Callable[[Item], object] = lambda _item: None,
+) -> Plan:
+    """Compare the scan with `live`, which is used up.
+
+    Args:
+        found: what the scan yields.
+        live: every item the library knows, by path.
+        scope: what was scanned; items outside it are left alone.
+        is_current: whether a fingerprint is what this version would give.
+        retry: read failed and waiting items again even when unchanged.
+        on_unchanged: called for each file that needs nothing.
+    """
+    plan = Plan()
+    for entry in found:
+        plan.scanned += 1
+        if isinstance(entry, ScanProblem):
+            plan.problems.append(entry)
+            continue
+        item = live.pop(entry.path, None)
+        if item is None or _needs_reading(item, entry, is_current, retry=retry):
+            plan.changes.append(Change(entry, item))
+            continue
+        if item.disk_name != entry.disk_name:
+            plan.respelled.append((item.item_id, entry))
+        on_unchanged(item)
+    plan.changes.sort(key=lambda change: change.file.path)
+    unseen = [problem for problem in plan.problems if problem.reason in _UNSEEN]
+    plan.missing = {
+        path: item for path, item in live.items() if _is_within(path, scope.paths) and not _is_hidden(path, unseen)
+    }
+    return plan
+
+
+def wants_retry(item: Item) -> bool:
+    """Return whether `retry` reads this item again."""
+    return item.state in _RETRIED
+
+
+def _needs_reading(item: Item, file: ScannedFile, is_current: Callable[[str | None], bool], *, retry: bool) -> bool:
+    if item.identity != file.identity or not is_current(item.fingerprint):
+        return True
+    return retry and wants_retry(item)
+
+
+def _is_within(path: str, scope_paths: tuple[WorkspacePath, ...]) -> bool:
+    return not scope_paths or any(path == part or path.startswith(part + "/") for part in scope_paths)
+
+
+def _is_hidden(path: str, unseen: list[ScanProblem]) -> bool:
+    """Return whether `path` is one that the scan could not see, or below one; the root is ``."""
+    return any(not problem.path or path == problem.path or path.startswith(problem.path + "/") for problem in unseen)

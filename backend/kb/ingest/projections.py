@@ -1,0 +1,143 @@
+"""Indexes follow the library's log: caught up after each commit, rebuilt when lost, never embedding."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.failures import StorageFailed
+from kb.ingest.library_ports import IndexLog, TextIndexWriter, VectorIndexWriter, VectorStore
+
+_TEXT_CHANGES = 1000
+_VECTOR_CHANGES = 5000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lagging:
+    """A vector index that could not follow, and why."""
+
+    name: str
+    error: StorageFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild wrote.
+
+    Attributes:
+        vectors: by the name of the index.
+        embeddings_made: how often a model ran meanwhile, as counted by the caller's own counter.
+    """
+
+    text_entries: int
+    vectors: dict[str, int]
+    lagging: tuple[Lagging, ...]
+    embeddings_made: int
+
+
+def catch_up_text(log: IndexLog, index: TextIndexWriter) -> bool:
+    """Bring the text index to the end of the log; return whether anything was written.
+
+    Raises:
+        StorageFailed: it can neither be brought up nor built anew.
+    """
+    position = index.position()
+    if position is None:
+        index.rebuild(log.text_snapshot())
+        return True
+    start = position
+    try:
+        while (changes := log.text_changes(position, _TEXT_CHANGES)) is not None:
+            index.apply(changes)
+            position = changes.position
+    except StorageFailed as error:
+        # It broke under our hands, or is from another library: building anew mends both, or fails for good.
+        _log.warning("the text index is built anew: %s", error)
+        index.rebuild(log.text_snapshot())
+        return True
+    return position != start
+
+
+def catch_up_vectors(
+    log: IndexLog, store: VectorStore, model: EmbeddingModel, indexes: Sequence[VectorIndexWriter]
+) -> tuple[Lagging, ...]:
+    """Bring every vector index to the end of the log; return those that could not follow.
+
+    One that fails is left behind and the others go on; records count as committed only as far as
+    every index has come.
+    """
+    lagging: list[Lagging] = []
+    for index in indexes:
+        try:
+            _follow(log, model, index)
+        except StorageFailed as error:
+            _log.warning("vector index %s could not follow: %s", index.name, error)
+            lagging.append(Lagging(index.name, error))
+    _commit(store, model, indexes)
+    return tuple(lagging)
+
+
+def rebuild(
+    log: IndexLog,
+    store: VectorStore,
+    model: EmbeddingModel | None,
+    text_index: TextIndexWriter,
+    vector_indexes: Sequence[VectorIndexWriter],
+    *,
+    embeddings_made: Callable[[], int],
+) -> Rebuilt:
+    """Build every index anew from the library.
+
+    Args:
+        log: where the entries and vectors come from.
+        store: where records are marked committed.
+        model: whose vectors; None when there is no model, then only text is built.
+        text_index: the full-text index.
+        vector_indexes: the vector indexes.
+        embeddings_made: reads a counter of model runs, to show that it stood still.
+
+    Raises:
+        StorageFailed: the text index cannot be written.
+    """
+    before = embeddings_made()
+    entries = text_index.rebuild(log.text_snapshot())
+    vectors: dict[str, int] = {}
+    lagging: list[Lagging] = []
+    for index in vector_indexes if model else ():
+        try:
+            vectors[index.name] = index.rebuild(model, log.vector_snapshot(model)) if model else 0
+        except StorageFailed as error:
+            lagging.append(Lagging(index.name, error))
+    if model:
+        _commit(store, model, vector_indexes)
+    return Rebuilt(entries, vectors, tuple(lagging), embeddings_made() - before)
+
+
+def _follow(log: IndexLog, model: EmbeddingModel, index: VectorIndexWriter) -> None:
+    position = index.position(model)
+    try:
+        while position is not None and (changes := log.vector_changes(model, position, _VECTOR_CHANGES)) is not None:
+            index.apply(model, changes)
+            position = changes.position
+    except StorageFailed as error:
+        _log.warning("vector index %s is built anew: %s", index.name, error)
+        position = None
+    if position is None:
+        index.rebuild(model, log.vector_snapshot(model))
+
+
+def _commit(store: VectorStore, model: EmbeddingModel, indexes: Sequence[VectorIndexWriter]) -> None:
+    positions: list[int] = []
+    for index in indexes:
+        try:
+            position = index.position(model)
+        except StorageFailed:
+            position = None
+        if position is None:
+            return
+        positions.append(position)
+    if positions:
+        store.commit_through(model, min(positions))
