@@ -63,6 +63,13 @@ class LibraryFacts:
 class TextSearch(Protocol):
     """The lexical and cjk channels."""
 
+    def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
+        """Return the score over all fields of each of `keys` that shares a term with `text`.
+
+        Raises:
+            StorageFailed: the index is missing, damaged or of old make.
+        """
+
     def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
         """Return the best `limit` chunks; ties in key order.
 
@@ -111,6 +118,13 @@ class QueryEmbedder(Protocol):
         Raises:
             ModelUnavailable: the model cannot be loaded or run.
         """
+
+
+class ChunkSample(Protocol):
+    """A fixed sample of the library, as a measure of what is unrelated."""
+
+    def sample(self, count: int) -> Sequence[ChunkKey]:
+        """Return the keys of the `count` visible chunks with the smallest chunk ids, all if fewer."""
 
 
 class GatedChunks(Protocol):

@@ -12,8 +12,9 @@ from kb.domain.errors import KebabError
 from kb.domain.failures import StorageFailed
 from kb.domain.search import Degradation, SearchMode
 from kb.retrieval.context import gather_context
-from kb.retrieval.fusion import Evidence, fuse
+from kb.retrieval.fusion import Evidence, fuse_ranks, fuse_scores
 from kb.retrieval.ports import (
+    ChunkSample,
     GatedChunks,
     LibraryFacts,
     QueryEmbedder,
@@ -21,6 +22,7 @@ from kb.retrieval.ports import (
     TextSearch,
     VectorRescoring,
 )
+from kb.retrieval.relevance import SAMPLE_SIZE, Background, Question, background_of, calibration_of
 from kb.retrieval.results import Diagnostics, SearchResult
 from kb.retrieval.snippets import narrowed_citation, snippet_of
 from kb.retrieval.terms import terms_of
@@ -38,6 +40,7 @@ class VectorSide:
     embedder: QueryEmbedder
     channel: VectorChannel
     rescoring: VectorRescoring
+    sample: ChunkSample
 
 
 @dataclass(slots=True)
@@ -58,7 +61,9 @@ class _Trace:
 class _Found:
     text: TextReply | None
     vector: VectorAnswer | None
+    text_scores: Mapping[ChunkKey, float]
     cosines: Mapping[ChunkKey, float]
+    background: Background | None
 
     def candidates(self) -> list[ChunkKey]:
         """Return every candidate once, in a fixed order."""
@@ -143,8 +148,19 @@ class Retriever:
             del trace.degraded[before:]
             found, stored = self._gated(query, vector, facts, limit, trace)
         started = self._clock()
-        ceiling = found.text.ceiling if found.text else 0.0
-        ranked = fuse(_evidence(found, stored), query.mode, query.settings, ceiling)
+        question = Question(
+            ceiling=found.text.ceiling if found.text else 0.0,
+            seen=found.text.seen if found.text else 0.0,
+            background=found.background,
+            calibration=calibration_of(self._vectors.embedder.model if self._vectors else None),
+            fts_weight=query.settings.fts_weight,
+            vector_weight=query.settings.vector_weight,
+        )
+        evidence = _evidence(found, stored)
+        if query.mode is SearchMode.HYBRID and query.settings.fusion == "rrf":
+            ranked = fuse_ranks(evidence, question, query.settings.rrf_k)
+        else:
+            ranked = fuse_scores(evidence, question)
         trace.milliseconds["fusion"] = self._clock() - started
         return ranked, stored
 
@@ -194,15 +210,19 @@ class Retriever:
     ) -> _Found:
         trace.used.clear()
         text = self._text_candidates(query, limit, trace)
-        answer: VectorAnswer | None = None
-        cosines: dict[ChunkKey, float] = {}
-        if vector is not None and self._vectors is not None:
-            answer = self._vector_candidates(query, vector, facts, limit, trace)
-            cosines = dict(answer.reply.candidates)
-            unknown = [c.key for c in text.candidates if c.key not in cosines] if text else []
-            if answer.engine is not None and unknown:
-                cosines |= self._rescored(vector, unknown, trace)
-        return _Found(text, answer, cosines)
+        text_scores = {c.key: c.score for c in text.candidates} if text else {}
+        if vector is None or self._vectors is None:
+            return _Found(text, None, text_scores, {}, None)
+        answer = self._vector_candidates(query, vector, facts, limit, trace)
+        cosines = dict(answer.reply.candidates)
+        background: Background | None = None
+        if answer.engine is not None:
+            unscored = [key for key in cosines if key not in text_scores]
+            text_scores |= self._text_scores(query, unscored, trace) if text else {}
+            unknown = [key for key in text_scores if key not in cosines]
+            rescored, background = self._rescored(vector, unknown, facts, trace)
+            cosines |= rescored
+        return _Found(text, answer, text_scores, cosines, background)
 
     def _text_candidates(self, query: SearchQuery, limit: int, trace: _Trace) -> TextReply | None:
         if query.mode is SearchMode.VECTOR or query.settings.fts_weight == 0:
@@ -243,18 +263,32 @@ class Retriever:
             trace.used.append("vector")
         return answer
 
-    def _rescored(self, vector: Vector, keys: Sequence[ChunkKey], trace: _Trace) -> Mapping[ChunkKey, float]:
-        """Give lexical candidates their exact cosine; without it they keep their words alone."""
-        side = self._vectors
-        assert side is not None  # noqa: S101 - a query vector exists only with this side
+    def _text_scores(self, query: SearchQuery, keys: Sequence[ChunkKey], trace: _Trace) -> Mapping[ChunkKey, float]:
+        """Give candidates of the vector channel their exact text score."""
         try:
-            return self._timed(
-                "rescore",
-                trace,
-                lambda: side.rescoring.similarities(side.embedder.model, vector, keys),
-            )
+            return self._timed("rescore", trace, lambda: self._text.scores(query.text, keys)) if keys else {}
         except StorageFailed:
             return {}
+
+    def _rescored(
+        self, vector: Vector, keys: Sequence[ChunkKey], facts: LibraryFacts, trace: _Trace
+    ) -> tuple[Mapping[ChunkKey, float], Background | None]:
+        """Give lexical candidates their exact cosine, and measure what unrelated chunks look like."""
+        side = self._vectors
+        assert side is not None  # noqa: S101 - a query vector exists only with this side
+        sample = side.sample.sample(SAMPLE_SIZE)
+        model = side.embedder.model
+        try:
+            found = self._timed(
+                "rescore",
+                trace,
+                lambda: side.rescoring.similarities(model, vector, sorted({*keys, *sample})),
+            )
+        except StorageFailed:
+            return {}, None
+        cosines = [found[key] for key in sample if key in found]
+        background = background_of(cosines, facts.vectors, calibration_of(model))
+        return {key: found[key] for key in keys if key in found}, background
 
     def _above_threshold(self, query: SearchQuery, ranked: Sequence[Fused], trace: _Trace) -> list[Fused]:
         """Drop hits that only the vector channel found and whose cosine is below the setting."""
@@ -330,7 +364,7 @@ def _evidence(found: _Found, stored: Mapping[ChunkKey, StoredChunk]) -> list[Evi
         evidence.append(
             Evidence(
                 key=key,
-                text_score=text.score if text else None,
+                text_score=found.text_scores.get(key),
                 cosine=found.cosines.get(key),
                 scores=ChannelScores(
                     lexical_rank=text.lexical_rank if text else None,

@@ -84,6 +84,10 @@ class Gate:
     def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
         return sorted(k for k, s in self.stored.items() if not filters.path_glob or s.path == filters.path_glob)
 
+    def sample(self, count: int) -> Sequence[ChunkKey]:
+        visible = [s for s in self.stored.values() if s.key not in self.hidden]
+        return [s.key for s in sorted(visible, key=lambda s: s.chunk.chunk_id)[:count]]
+
     def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
         count = len(self.stored) - len(self.hidden)
         return LibraryFacts(count, count if self.vectors is None else self.vectors, 0, 1, 1)
@@ -110,7 +114,7 @@ def a_bench(*texts: str, engine: str = "auto", with_model: bool = True) -> Bench
     for index in (scan, chroma):
         index.rebuild(MODEL, VectorSnapshot(1, len(rows), iter(rows)))
     embedder, gate = LetterEmbedder(), Gate(stored)
-    side = VectorSide(embedder, VectorChannel(scan, chroma, engine), scan)  # type: ignore[arg-type]
+    side = VectorSide(embedder, VectorChannel(scan, chroma, engine), scan, gate)  # type: ignore[arg-type]
     ticks = iter(range(10**6))
     retriever = Retriever(
         gate, text, side if with_model else None, clock_ms=lambda: float(next(ticks)), new_trace_id=lambda: "ret_1"
