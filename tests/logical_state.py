@@ -26,19 +26,21 @@ _QUERIES = {
         SELECT t.doc_id, tag FROM document_tags t
         JOIN items i ON i.active_doc_id = t.doc_id AND i.deleted_at IS NULL""",
     "versions": """
-        SELECT i.workspace_path, v.doc_id, v.state, v.chunker_version, v.policy_hash, v.chunk_count
+        SELECT i.workspace_path, v.doc_id, v.state, k.chunker_version, k.policy_hash, v.chunk_count
         FROM document_versions v JOIN items i ON i.item_id = v.item_id
+        JOIN chunkings k ON k.chunking_key = v.chunking_key
         WHERE i.deleted_at IS NULL AND v.state IN ('indexing','ready')""",
     "blocks": """
         SELECT b.doc_id, ordinal, block_id, kind, heading_path_json, source_span_json, payload_json
         FROM blocks b JOIN items i ON i.active_doc_id = b.doc_id AND i.deleted_at IS NULL""",
     "chunks": """
-        SELECT c.chunk_id, c.doc_id, c.ordinal, role, enabled, c.chunker_version, c.policy_hash, parent_chunk_id,
+        SELECT c.chunk_id, c.doc_id, c.ordinal, role, enabled, k.chunker_version, k.policy_hash, parent_chunk_id,
           c.lang, token_estimate, char_count, hex(text_hash), section_label, heading_path_json, block_ids_json,
           source_spans_json, segments_json, text
         FROM chunks c JOIN items i ON i.active_doc_id = c.doc_id AND i.deleted_at IS NULL
         JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = c.doc_id AND v.state = 'ready'
-          AND v.chunker_version = c.chunker_version AND v.policy_hash = c.policy_hash""",
+          AND v.chunking_key = c.chunking_key
+        JOIN chunkings k ON k.chunking_key = c.chunking_key""",
     # written or committed is how far the indexes have followed, not what the library says
     "embeddings": """
         SELECT c.chunk_id, m.fingerprint, r.state = 'pending', hex(v.vector)

@@ -26,9 +26,9 @@ _SUMMARY = f"""
 SELECT d.doc_id, i.item_id, i.workspace_path, d.title, d.lang, d.metadata_json, d.source_type, d.trust_level,
   (SELECT byte_len FROM assets WHERE asset_id = d.asset_id), v.chunk_count,
   (SELECT count(DISTINCT r.chunk_key) FROM chunks c JOIN embedding_records r ON r.chunk_key = c.chunk_key
-   WHERE c.doc_id = d.doc_id AND c.policy_hash = v.policy_hash AND c.chunker_version = v.chunker_version
-   AND r.state <> 'pending'),
-  d.created_at, d.updated_at, d.parser_version, v.chunker_version, v.number
+   WHERE c.doc_id = d.doc_id AND c.chunking_key = v.chunking_key AND r.state <> 'pending'),
+  d.created_at, d.updated_at, d.parser_version,
+  (SELECT chunker_version FROM chunkings k WHERE k.chunking_key = v.chunking_key), v.number
 FROM {VISIBLE_DOCUMENTS}
 """
 _ITEM_ROW = f"""
@@ -37,10 +37,11 @@ FROM items i LEFT JOIN documents d ON d.doc_id = i.active_doc_id
 LEFT JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'
 WHERE i.deleted_at IS NULL
 """
+_CHUNKS = " CROSS JOIN chunks c ON c.doc_id = v.doc_id JOIN chunkings k ON k.chunking_key = c.chunking_key WHERE "
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
 SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at
-FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", " CROSS JOIN chunks c ON c.doc_id = v.doc_id WHERE ")} AND c.chunk_id = ?
+FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", _CHUNKS)} AND c.chunk_id = ?
 """
 _EMBEDDINGS = """
 SELECT m.model_id, m.model_version, m.dimensions, r.state

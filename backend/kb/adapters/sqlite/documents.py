@@ -9,7 +9,7 @@ from typing import Any
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.items import put_item
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
-from kb.adapters.sqlite.rows import compact, now_text, segments_json, span_object, spans_json
+from kb.adapters.sqlite.rows import compact, ids_json, now_text, segments_json, span_json, spans_json, strings_json
 from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import Block, CanonicalDocument
@@ -34,24 +34,24 @@ ON CONFLICT (doc_id) DO UPDATE SET
 """
 _BLOCK = "INSERT INTO blocks VALUES (?,?,?,?,?,?,?)"
 _CHUNK = """
-INSERT OR IGNORE INTO chunks (chunk_id, doc_id, ordinal, role, chunker_version, policy_hash, parent_chunk_id, lang,
+INSERT OR IGNORE INTO chunks (chunk_id, doc_id, ordinal, role, chunking_key, parent_chunk_id, lang,
   token_estimate, char_count, text_hash, section_label, heading_path_json, block_ids_json, source_spans_json,
   segments_json, text, created_at)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
 _RECORDS = """
 INSERT OR IGNORE INTO embedding_records (model_key, chunk_key, state, char_count, text_hash)
 SELECT ?, chunk_key, 'pending', char_count, text_hash FROM chunks
-WHERE doc_id = ? AND chunker_version = ? AND policy_hash = ? AND role <> 'parent'
+WHERE doc_id = ? AND chunking_key = ? AND role <> 'parent'
 """
 _SAME_VERSION = """
 SELECT state FROM document_versions
-WHERE item_id = ? AND doc_id = ? AND chunker_version = ? AND policy_hash = ? AND state IN ('indexing','ready')
+WHERE item_id = ? AND doc_id = ? AND chunking_key = ? AND state IN ('indexing','ready')
 ORDER BY number DESC LIMIT 1
 """
 _VERSION = """
-INSERT INTO document_versions (item_id, number, doc_id, state, chunker_version, policy_hash, chunk_count, created_at)
-SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ?, ? FROM document_versions WHERE item_id = ?
+INSERT INTO document_versions (item_id, number, doc_id, state, chunking_key, chunk_count, created_at)
+SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ? FROM document_versions WHERE item_id = ?
 """
 _EXPENDABLE = """
 SELECT item_id, number, doc_id FROM (
@@ -62,7 +62,7 @@ WHERE age > ? AND doc_id NOT IN (SELECT doc_id FROM answer_sources)
 _STRAY_CHUNKS = """
 DELETE FROM chunks WHERE doc_id = ? AND NOT EXISTS (
   SELECT 1 FROM document_versions v WHERE v.doc_id = chunks.doc_id AND v.state <> 'purged'
-  AND v.chunker_version = chunks.chunker_version AND v.policy_hash = chunks.policy_hash)
+  AND v.chunking_key = chunks.chunking_key)
 """
 _UNUSED_ASSETS = """
 DELETE FROM assets WHERE asset_id NOT IN (SELECT asset_id FROM documents)
@@ -95,15 +95,15 @@ class SqliteDocumentWriter:
             connection.execute(_ASSET, _asset_row(asset))
             put_item(connection, item, asset.media_type.value)
             known = _put_document(connection, asset, document)
-            policy = (chunks[0].chunker_version, chunks[0].policy_hash) if chunks else ("", "")
-            version = connection.execute(_SAME_VERSION, (item.item_id, document.doc_id, *policy)).fetchone()
+            chunking = _chunking_key(connection, chunks)
+            version = connection.execute(_SAME_VERSION, (item.item_id, document.doc_id, chunking)).fetchone()
             if version is None:
                 count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
-                values = (item.item_id, document.doc_id, *policy, count, now, item.item_id)
+                values = (item.item_id, document.doc_id, chunking, count, now, item.item_id)
                 connection.execute(_VERSION, values)
-            connection.executemany(_CHUNK, _chunk_rows(chunks, now))
+            connection.executemany(_CHUNK, _chunk_rows(chunks, chunking, now))
             if model is not None:
-                connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, *policy))
+                connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, chunking))
             if known:
                 _enrol_again(connection, document.doc_id)
             if version is None or version[0] == "ready":
@@ -161,6 +161,17 @@ def _put_document(connection: sqlite3.Connection, asset: RawAsset, document: Can
     tags = dict.fromkeys(document.metadata.tags)
     connection.executemany("INSERT INTO document_tags VALUES (?,?)", ((doc_id, tag) for tag in tags))
     return known
+
+
+def _chunking_key(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> int:
+    """Return the row of how these chunks were made; all of one document are made alike."""
+    made = (chunks[0].chunker_version, chunks[0].policy_hash) if chunks else ("", "")
+    sql = "SELECT chunking_key FROM chunkings WHERE chunker_version = ? AND policy_hash = ?"
+    row = connection.execute(sql, made).fetchone()
+    if row is None:
+        insert = "INSERT INTO chunkings (chunker_version, policy_hash) VALUES (?,?) RETURNING chunking_key"
+        row = connection.execute(insert, made).fetchone()
+    return int(row[0])
 
 
 def _enrol_again(connection: sqlite3.Connection, doc_id: DocumentId) -> None:
@@ -242,29 +253,28 @@ def _block_rows(doc_id: DocumentId, blocks: Iterable[Block]) -> Iterator[tuple[A
             block.ordinal,
             block.block_id,
             parsed.kind.value,
-            compact(parsed.heading_path),
-            compact(span_object(parsed.span)),
+            strings_json(parsed.heading_path),
+            span_json(parsed.span),
             payload_json(parsed.payload),
         )
 
 
-def _chunk_rows(chunks: Iterable[Chunk], now: str) -> Iterator[tuple[Any, ...]]:
+def _chunk_rows(chunks: Iterable[Chunk], chunking: int, now: str) -> Iterator[tuple[Any, ...]]:
     for chunk in chunks:
         yield (
             chunk.chunk_id,
             chunk.doc_id,
             chunk.ordinal,
             chunk.role.value,
-            chunk.chunker_version,
-            chunk.policy_hash,
+            chunking,
             chunk.parent_chunk_id,
             chunk.lang,
             chunk.token_estimate,
             len(chunk.text),
             bytes.fromhex(content_hash(chunk.text.encode())),
             chunk.section_label,
-            compact(chunk.heading_path),
-            compact(chunk.block_ids),
+            strings_json(chunk.heading_path),
+            ids_json(chunk.block_ids),
             spans_json(chunk.segments),
             segments_json(chunk.segments),
             chunk.text,

@@ -23,7 +23,7 @@ from kb.retrieval.ports import LibraryFacts
 _ACTIVE = "v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'"
 _SHOWN = "i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL AND d.privacy_state = 'current'"
 # Chunks: of that version, enabled, not a parent, of the serving generation.
-_OF_VERSION = "c.doc_id = v.doc_id AND c.chunker_version = v.chunker_version AND c.policy_hash = v.policy_hash"
+_OF_VERSION = "c.doc_id = v.doc_id AND c.chunking_key = v.chunking_key"
 _SERVING = "c.generation_id IN (SELECT generation_id FROM generations WHERE state = 'serving')"
 _CHUNK_SHOWN = f"c.enabled = 1 AND c.role <> 'parent' AND {_SERVING}"
 
@@ -35,9 +35,10 @@ VISIBLE_DOCUMENTS = (
 VISIBLE_CHUNKS = (
     "chunks c CROSS JOIN items i ON i.active_doc_id = c.doc_id"
     f" CROSS JOIN document_versions v ON {_ACTIVE} AND {_OF_VERSION} CROSS JOIN documents d ON d.doc_id = c.doc_id"
+    " CROSS JOIN chunkings k ON k.chunking_key = c.chunking_key"
     f" WHERE {_SHOWN} AND {_CHUNK_SHOWN}"
 )
-"""The gate from chunks c to items: for chosen chunks."""
+"""The gate from chunks c to items, with chunkings k: for chosen chunks."""
 
 VISIBLE_BY_DOCUMENT = (
     f"items i CROSS JOIN document_versions v ON {_ACTIVE} CROSS JOIN documents d ON d.doc_id = v.doc_id"
@@ -93,10 +94,11 @@ class SqliteGatedChunks:
     def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
         """Return the keys of visible chunks that meet `filters`, rising."""
         conditions, values = _conditions(filters)
-        sql = f"SELECT DISTINCT c.chunk_key FROM {VISIBLE_BY_DOCUMENT}{conditions} ORDER BY c.chunk_key"
+        sql = f"SELECT c.chunk_key FROM {VISIBLE_BY_DOCUMENT}{conditions}"
         if filters.path_glob is not None:
             _teach_globs(self._library.reader())
-        return [ChunkKey(key) for (key,) in self._library.rows(sql, values)]
+        # Sorted here: as part of the query it takes three times as long as the query itself.
+        return sorted({ChunkKey(key) for (key,) in self._library.rows(sql, values)})
 
     def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
         """Return the counts of what can be searched now; counted once per change of the library."""
@@ -113,7 +115,7 @@ class SqliteGatedChunks:
                 f"SELECT coalesce(sum(v.chunk_count), 0) FROM {VISIBLE_DOCUMENTS}"
             ).fetchone()
             (disabled,) = connection.execute(
-                "SELECT count(*) FROM chunks WHERE enabled = 0 AND role <> 'parent' AND doc_id IN"
+                "SELECT count(*) FROM chunks WHERE enabled = 0 AND role <> 'parent' AND +doc_id IN"
                 f" (SELECT v.doc_id FROM {VISIBLE_DOCUMENTS})"
             ).fetchone()
             (unread,) = connection.execute(

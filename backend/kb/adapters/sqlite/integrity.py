@@ -23,8 +23,8 @@ SELECT count(*) FROM
 """,
     "{} documents have lost chunks": """
 SELECT count(*) FROM document_versions v WHERE v.state IN ('indexing','ready') AND v.chunk_count <>
-  (SELECT count(*) FROM chunks c WHERE c.doc_id = v.doc_id AND c.chunker_version = v.chunker_version
-   AND c.policy_hash = v.policy_hash AND c.role <> 'parent')
+  (SELECT count(*) FROM chunks c WHERE c.doc_id = v.doc_id AND c.chunking_key = v.chunking_key
+   AND c.role <> 'parent')
 """,
     "{} chunks have lost their vector": """
 SELECT count(*) FROM embedding_records r WHERE r.state <> 'pending' AND NOT EXISTS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast, overload
 
 from kb.domain.chunks import Chunk, ChunkRole, StoredChunk
@@ -20,7 +21,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_cir
 
 STORED_CHUNK = (
     "c.chunk_key, c.chunk_id, c.doc_id, c.ordinal, c.text, c.heading_path_json, c.block_ids_json, c.segments_json,"
-    " c.token_estimate, c.chunker_version, c.policy_hash, c.role, c.parent_chunk_id, c.lang,"
+    " c.token_estimate, k.chunker_version, k.policy_hash, c.role, c.parent_chunk_id, c.lang,"
     " i.item_id, i.workspace_path, d.title, d.lang, d.media_type"
 )
 """The columns `stored_chunk` reads, in its order."""
@@ -80,12 +81,12 @@ class LazySegments(Sequence[Segment]):
 
 def segments_json(segments: Sequence[Segment]) -> str:
     """Return segments as JSON: four numbers a line segment, else [start, end, span] each."""
-    flat: list[int] = []
+    numbers: list[str] = []
     for start, end, span in ((s.start, s.end, s.span) for s in segments):
         if type(span) is not LineSpan:
             return compact([[s.start, s.end, span_to_json(s.span)] for s in segments])
-        flat += (start, end, span.start, span.end)
-    return compact(flat)
+        numbers.append(f"{start},{end},{span.start},{span.end}")
+    return f"[{','.join(numbers)}]"
 
 
 def _segments(text: str) -> tuple[Segment, ...]:
@@ -96,16 +97,27 @@ def _segments(text: str) -> tuple[Segment, ...]:
     return tuple(Segment(start, end, LineSpan(first, last)) for start, end, first, last in groups)
 
 
+@lru_cache(maxsize=256)
+def strings_json(texts: tuple[str, ...]) -> str:
+    """Return a JSON list; neighbouring blocks and chunks have the same heading path."""
+    return compact(texts)
+
+
+def ids_json(ids: Sequence[str]) -> str:
+    """Return a JSON list of ids, which hold nothing to escape."""
+    return '["' + '","'.join(ids) + '"]' if ids else "[]"
+
+
 def spans_json(segments: Iterable[Segment]) -> str:
     """Return the merged places of segments, as the frozen design keeps them."""
-    return compact([span_object(span) for span in merge_spans(segment.span for segment in segments)])
+    return f"[{','.join(span_json(span) for span in merge_spans(segment.span for segment in segments))}]"
 
 
-def span_object(span: SourceSpan) -> Mapping[str, object]:
-    """Return the JSON object of a span; lines, by far the most, without the general way."""
+def span_json(span: SourceSpan) -> str:
+    """Return a span as JSON; lines, by far the most, without the general way."""
     if type(span) is LineSpan:
-        return {"kind": "line", "start": span.start, "end": span.end}
-    return span_to_json(span)
+        return f'{{"kind":"line","start":{span.start},"end":{span.end}}}'
+    return compact(span_to_json(span))
 
 
 def stored_chunk(row: Sequence[Any]) -> StoredChunk:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from kb.adapters.sqlite.gate import INDEXED_AS
 from kb.adapters.sqlite.rows import now_text
@@ -63,7 +64,7 @@ def mark_written(connection: sqlite3.Connection, model_key: int, keys: Sequence[
 
 def model_key(connection: sqlite3.Connection, model: EmbeddingModel) -> int:
     """Return the row of a model, made when it is new."""
-    fingerprint = model.fingerprint()
+    fingerprint = _fingerprint(model)
     row = connection.execute("SELECT model_key FROM embedding_models WHERE fingerprint = ?", (fingerprint,)).fetchone()
     if row is None:
         row = connection.execute(
@@ -72,3 +73,9 @@ def model_key(connection: sqlite3.Connection, model: EmbeddingModel) -> int:
             (fingerprint, model.id, model.version, model.provider, model.dimensions, now_text()),
         ).fetchone()
     return int(row[0])
+
+
+@lru_cache(maxsize=8)
+def _fingerprint(model: EmbeddingModel) -> str:
+    # Asked once a document: the canonical JSON and its hash would cost more than the row.
+    return model.fingerprint()

@@ -65,17 +65,25 @@ CREATE TABLE document_tags (
   tag    TEXT NOT NULL,
   PRIMARY KEY (doc_id, tag)
 ) WITHOUT ROWID;
+CREATE INDEX document_tags_tag ON document_tags(tag);
 
--- One row per version an item ever had. The chunks of a version are those of its document with its chunker and policy.
-CREATE TABLE document_versions (
-  item_id         TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
-  number          INTEGER NOT NULL,
-  doc_id          TEXT NOT NULL,
-  state           TEXT NOT NULL CHECK (state IN ('indexing','ready','superseded','purging','purged')),
+-- The ways chunks were made. In the frozen design these two stand in every chunk.
+CREATE TABLE chunkings (
+  chunking_key    INTEGER PRIMARY KEY,
   chunker_version TEXT NOT NULL,
   policy_hash     TEXT NOT NULL,
-  chunk_count     INTEGER NOT NULL,
-  created_at      TEXT NOT NULL,
+  UNIQUE (chunker_version, policy_hash)
+);
+
+-- One row per version an item ever had. The chunks of a version are those of its document made its way.
+CREATE TABLE document_versions (
+  item_id      TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  number       INTEGER NOT NULL,
+  doc_id       TEXT NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('indexing','ready','superseded','purging','purged')),
+  chunking_key INTEGER NOT NULL REFERENCES chunkings(chunking_key),
+  chunk_count  INTEGER NOT NULL,
+  created_at   TEXT NOT NULL,
   PRIMARY KEY (item_id, number)
 ) WITHOUT ROWID;
 CREATE INDEX document_versions_doc ON document_versions(doc_id);
@@ -111,8 +119,7 @@ CREATE TABLE chunks (
   role              TEXT NOT NULL DEFAULT 'standalone' CHECK (role IN ('standalone','parent','child')),
   enabled           INTEGER NOT NULL DEFAULT 1,
   manually_edited   INTEGER NOT NULL DEFAULT 0,
-  chunker_version   TEXT NOT NULL,
-  policy_hash       TEXT NOT NULL,
+  chunking_key      INTEGER NOT NULL REFERENCES chunkings(chunking_key),
   parent_chunk_id   TEXT,
   lang              TEXT NOT NULL,
   token_estimate    INTEGER NOT NULL,
@@ -127,7 +134,8 @@ CREATE TABLE chunks (
   created_at        TEXT NOT NULL,
   updated_at        TEXT
 );
-CREATE INDEX chunks_doc ON chunks(doc_id, ordinal);
+-- Holds all the final gate asks of a chunk: broad filters and counts need not touch the rows with the text.
+CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, generation_id);
 CREATE INDEX chunks_disabled ON chunks(chunk_key) WHERE enabled = 0;
 
 -- enrolled_through: chunks up to this key have a record for the model, if they need one.

@@ -1,0 +1,103 @@
+"""Reading one document to show it, in its shown version or an earlier kept one."""
+
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.gate import SqliteGatedChunks
+from kb.adapters.sqlite.payloads import warnings_from
+from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.domain.items import MediaType
+from kb.domain.paths import WorkspacePath
+from kb.domain.placed import span_from_json
+from kb.domain.reading import DocumentDetails, KeptChunk, Original, OutlineHeading
+from kb.domain.recipes import ChunkId, DocumentId
+
+# A kept version may belong to an item whose file is gone: the last item that had it names it.
+_KEPT = f"""
+SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
+JOIN document_versions v ON v.doc_id = c.doc_id JOIN items i ON i.item_id = v.item_id
+WHERE c.chunk_id = ? AND v.state <> 'purged' ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
+"""
+_ORIGINAL = """
+SELECT i.workspace_path, i.disk_name, d.doc_id, d.media_type, a.checksum, a.storage_kind, a.storage_path,
+  i.active_doc_id IS d.doc_id AND i.deleted_at IS NULL
+FROM items i JOIN document_versions v ON v.item_id = i.item_id JOIN documents d ON d.doc_id = v.doc_id
+JOIN assets a ON a.asset_id = d.asset_id WHERE i.item_id = ? AND v.state <> 'purged'
+"""
+_UNPARSED = """
+SELECT i.workspace_path, i.disk_name, NULL, i.media_type, coalesce(i.checksum, ''), 'reference', i.workspace_path, 1
+FROM items i WHERE i.item_id = ? AND i.deleted_at IS NULL
+"""
+
+
+class SqliteReading:
+    """Wraps the library file: one document, chunk or original at a time."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._gate = SqliteGatedChunks(library)
+
+    def details(self, doc_id: DocumentId) -> DocumentDetails | None:
+        """Return what is known about a kept document."""
+        row = self._library.row(
+            "SELECT metadata_json, warnings_json, line_count FROM documents WHERE doc_id = ?", (doc_id,)
+        )
+        if row is None:
+            return None
+        metadata: dict[str, Any] = json.loads(row[0])
+        headings = self._library.rows(
+            "SELECT payload_json, heading_path_json, source_span_json FROM blocks"
+            " WHERE doc_id = ? AND kind = 'heading' ORDER BY ordinal",
+            (doc_id,),
+        )
+        return DocumentDetails(
+            outline=tuple(heading for row in headings if (heading := _heading(row)) is not None),
+            aliases=tuple(metadata.get("aliases", ())),
+            user=metadata.get("user", {}),
+            warnings=warnings_from(row[1]),
+            line_count=row[2],
+        )
+
+    def kept_chunk(self, chunk_id: ChunkId) -> KeptChunk | None:
+        """Return a chunk of a shown or superseded version."""
+        row = self._library.row(_KEPT, (chunk_id,))
+        if row is None:
+            return None
+        stored = stored_chunk(row)
+        return KeptChunk(stored, stored.key in self._gate.visible([stored.key]))
+
+    def original(self, item_id: str, doc_id: str | None) -> Original | None:
+        """Return where the bytes of an item's shown version are, or of the kept version `doc_id`."""
+        if doc_id is None:
+            shown = "AND d.doc_id = i.active_doc_id AND i.deleted_at IS NULL"
+            row = self._library.row(f"{_ORIGINAL} {shown} LIMIT 1", (item_id,))
+            row = row or self._library.row(_UNPARSED, (item_id,))
+        else:
+            row = self._library.row(f"{_ORIGINAL} AND d.doc_id = ? LIMIT 1", (item_id, doc_id))
+        return _original(row) if row else None
+
+
+def _heading(row: Sequence[Any]) -> OutlineHeading | None:
+    path = json.loads(row[1])
+    level = json.loads(row[0]).get("level", 1)
+    return OutlineHeading(level, path[-1], span_from_json(json.loads(row[2]))) if path else None
+
+
+def _original(row: Sequence[Any]) -> Original:
+    path, disk_name, doc_id, media, checksum, kind, storage_path, current = row
+    return Original(
+        path=WorkspacePath(path),
+        disk_name=disk_name,
+        doc_id=DocumentId(doc_id) if doc_id else None,
+        media=MediaType(media) if media else None,
+        checksum=checksum,
+        storage_kind=kind,
+        storage_path=storage_path,
+        is_current=bool(current),
+    )
