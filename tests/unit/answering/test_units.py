@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb.answering.units import units
+
+
+def texts(text: str) -> list[str]:
+    return [text[unit.start : unit.end] for unit in units(text)]
+
+
+def test_sentences_of_a_paragraph_are_units() -> None:
+    assert texts("One is here. Two is there! 셋이다. 四在这里。五") == [
+        "One is here.", "Two is there!", "셋이다.", "四在这里。", "五",
+    ]  # fmt: skip
+
+
+def test_list_items_and_table_rows_are_units_of_their_own() -> None:
+    assert texts("- apples cost 3\n- pears cost 4\n| port | 8080 |\n|---|---|\n| host | local |") == [
+        "- apples cost 3", "- pears cost 4", "| port | 8080 |", "| host | local |",
+    ]  # fmt: skip
+
+
+def test_lines_of_code_are_units() -> None:
+    assert texts("def f():\n    return 1\n") == ["def f():", "return 1"]
+
+
+def test_a_wrapped_line_goes_on_in_the_next() -> None:
+    wrapped = "This sentence was wrapped by an editor at eighty\ncolumns and goes on. Then another."
+    assert texts(wrapped) == [wrapped.split(" Then", maxsplit=1)[0], "Then another."]
+
+
+@pytest.mark.parametrize("text", ["", "   \n\n", "---", "|---|---|", "***", "!!!"])
+def test_rules_and_marks_say_nothing(text: str) -> None:
+    assert texts(text) == []
+
+
+@given(st.text(alphabet="ab가中 .。!?\n-|1", max_size=120))
+def test_units_are_in_order_apart_and_hold_every_letter(text: str) -> None:
+    found = units(text)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(found))
+    assert all(
+        unit.start < unit.end and text[unit.start : unit.end].strip() == text[unit.start : unit.end] for unit in found
+    )
+    inside = "".join(text[unit.start : unit.end] for unit in found)
+    assert [c for c in inside if c.isalpha()] == [c for c in text if c.isalpha()]
