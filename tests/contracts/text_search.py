@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import pytest
@@ -25,6 +26,7 @@ class TextIndex(Protocol):
     def apply(self, changes: TextChanges) -> None: ...
     def rebuild(self, snapshot: TextSnapshot) -> int: ...
     def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply: ...
+    def scores(self, text: str, keys: list[ChunkKey]) -> Mapping[ChunkKey, float]: ...
 
 
 def entry(
@@ -150,6 +152,14 @@ class TextSearchContract:
         assert by_key[ChunkKey(3)].cjk_rank is not None
         assert reply.candidates[0].key == 1
         assert all(candidate.score <= reply.ceiling for candidate in reply.candidates)
+
+    def test_chosen_chunks_get_the_score_they_would_have_in_a_search(self, index: TextIndex) -> None:
+        index.rebuild(snapshot(1, *(entry(key, f"word 단어 {'text ' * key}") for key in range(1, 30)), entry(50, "x")))
+        whole = {candidate.key: candidate.score for candidate in index.search("word text 단어", ANY, 50).candidates}
+        chosen = [ChunkKey(key) for key in (3, 7, 29, 50, 999)]
+        assert index.scores("word text 단어", chosen) == {key: whole[key] for key in chosen if key in whole}
+        assert index.scores("word", []) == {}
+        assert index.scores("\0 \ud800", chosen) == {}
 
     def test_words_nobody_wrote_lower_the_share_that_was_seen(self, index: TextIndex) -> None:
         index.rebuild(snapshot(1, entry(1, "alpha"), entry(2, "beta")))

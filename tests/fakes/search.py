@@ -117,6 +117,10 @@ class FakeText:
         seen = 2.2 * sum(idf[term] for term in idf if any(term in count for count in counts.values()))
         return TextReply(candidates, ceiling, len(words), len(grams), seen / ceiling if ceiling else 0.0)
 
+    def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
+        found = self.search(text, SearchFilters(), len(self._need())).candidates
+        return {candidate.key: candidate.score for candidate in found if candidate.key in set(keys)}
+
     def _need(self) -> dict[ChunkKey, TextEntry]:
         if self._held is None or self.unavailable:
             raise StorageFailed("the text index is missing")

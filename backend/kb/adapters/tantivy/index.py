@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import tantivy
 from kb.adapters.tantivy import query as queries
 from kb.adapters.tantivy.disk import FOLDER_MODE, sync_folder
 from kb.adapters.tantivy.failures import translated
-from kb.adapters.tantivy.schema import document, register_analyzer, schema
+from kb.adapters.tantivy.schema import document, prepare, schema
 from kb.adapters.tantivy.stamp import (
     STAMP,
     Stamp,
@@ -69,6 +69,7 @@ class TantivyTextIndex:
         self._folder = folder
         self._library_id = library_id
         self._opened: _Opened | None = None
+        self._planned: tuple[_Opened, str, queries.Plan] | None = None
         self._opening = threading.Lock()
         self._writing = threading.Lock()
 
@@ -100,9 +101,10 @@ class TantivyTextIndex:
                 with _writer(opened.index) as writer:
                     for doc_id in changes.remove:
                         writer.delete_documents_by_term("doc", doc_id)
-                    for entry in changes.add:
-                        # A chunk may be there already, from a commit whose stamp was not written any more.
-                        writer.delete_documents_by_term("key", entry.key)
+                    # A chunk may be there already, from a commit whose stamp was not written any more. Not by
+                    # term: given a number, Tantivy's Python binding deletes nothing and says nothing.
+                    keys = [entry.key for entry in changes.add]
+                    writer.delete_documents_by_query(tantivy.Query.term_set_query(opened.schema, "key", keys))
                     _add(writer, changes.add)
                 stamp = self._stamp(self._folder, changes.position)
                 self._opened = self._reading(stamp, opened.index, opened.schema)
@@ -133,7 +135,7 @@ class TantivyTextIndex:
         """Return the best chunks of both channels together, and their rank in each."""
         opened = self._need()
         with translated("read"):
-            plan = queries.plan(text, opened.searcher, opened.schema, opened.total)
+            plan = self._plan(opened, text)
             both = queries.either(plan.lexical, plan.cjk)
             found = self._top(opened, both, filters, limit)
             lexical = found if plan.cjk is None else self._top(opened, plan.lexical, filters, limit)
@@ -146,15 +148,36 @@ class TantivyTextIndex:
         )
         return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen)
 
+    def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
+        """Return the score over all fields of each of `keys` that shares a term with `text`."""
+        opened = self._need()
+        with translated("read"):
+            plan = self._plan(opened, text)
+            both = queries.either(plan.lexical, plan.cjk)
+            if both is None or not keys:
+                return {}
+            among = queries.among(both, keys, opened.schema)
+            return {key: score for score, key in self._ranked(opened, among, len(keys))}
+
     def close(self) -> None:
         """Let go of the mapped files."""
-        self._opened = None
+        self._opened = self._planned = None
+
+    def _plan(self, opened: _Opened, text: str) -> queries.Plan:
+        """Return the plan of a question; the last one is kept, since `scores` follows `search`."""
+        kept = self._planned
+        if kept is None or kept[0] is not opened or kept[1] != text:
+            kept = opened, text, queries.plan(text, opened.searcher, opened.schema, opened.total)
+            self._planned = kept
+        return kept[2]
 
     def _top(self, opened: _Opened, query: Any, filters: SearchFilters, limit: int) -> list[tuple[float, ChunkKey]]:  # noqa: ANN401
-        """Return the best `limit` as (score, key); all that tie with the last are looked at before cutting."""
         if query is None or limit < 1:
             return []
-        query = queries.filtered(query, filters, opened.searcher, opened.schema)
+        return self._ranked(opened, queries.filtered(query, filters, opened.searcher, opened.schema), limit)
+
+    def _ranked(self, opened: _Opened, query: Any, limit: int) -> list[tuple[float, ChunkKey]]:  # noqa: ANN401
+        """Return the best `limit` as (score, key); all that tie with the last are looked at before cutting."""
         wanted = limit + _TIES
         while True:
             hits = opened.searcher.search(query, wanted, count=False).hits
@@ -189,7 +212,7 @@ class TantivyTextIndex:
         fields = schema()
         try:
             index = tantivy.Index(fields, path=str(self._folder))
-            register_analyzer(index)
+            prepare(index)
             return replace(self._reading(stamp, index, fields), signature=signature)
         except (ValueError, KeyError):
             return None
@@ -210,7 +233,7 @@ class TantivyTextIndex:
 
     def _build(self, folder: Path, snapshot: TextSnapshot) -> int:
         index = tantivy.Index(schema(), path=str(folder))
-        register_analyzer(index)
+        prepare(index)
         with _writer(index) as writer:
             count = _add(writer, snapshot.entries)
         self._stamp(folder, snapshot.position)

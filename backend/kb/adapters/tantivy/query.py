@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import tantivy
 
 from kb.adapters.tantivy.analysis import Kind, query_terms
 from kb.adapters.tantivy.schema import encodable
+from kb.domain.embeddings import ChunkKey
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters
@@ -104,6 +105,13 @@ def filtered(query: Any, filters: SearchFilters, searcher: Any, schema: Any) -> 
     must = tantivy.Occur.Must
     weightless = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in conditions]
     return tantivy.Query.boolean_query([(must, query), *weightless])
+
+
+def among(query: Any, keys: Sequence[ChunkKey], schema: Any) -> Any:  # noqa: ANN401
+    """Return `query` among some chunks only; scores stay the same."""
+    must = tantivy.Occur.Must
+    chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema, "key", list(keys)), 0.0)
+    return tantivy.Query.boolean_query([(must, query), (must, chosen)])
 
 
 def either(left: Any, right: Any) -> Any:  # noqa: ANN401

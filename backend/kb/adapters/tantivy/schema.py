@@ -29,8 +29,10 @@ def schema() -> Any:  # noqa: ANN401 - tantivy ships no types mypy can follow
     return builder.build()
 
 
-def register_analyzer(index: Any) -> None:  # noqa: ANN401
-    """Teach an opened index its analyzer: Tantivy forgets it at every open."""
+def prepare(index: Any) -> None:  # noqa: ANN401
+    """Teach an opened index its analyzer, which Tantivy forgets at every open, and to reload only when told."""
+    # No watcher thread: nothing may touch mapped files behind our back.
+    index.config_reader("manual")
     spaces = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
     index.register_tokenizer(_SPACES, spaces)
 
