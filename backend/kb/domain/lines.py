@@ -15,7 +15,7 @@ _MAX_PARAGRAPH = 20_000
 
 
 def source_text(text: str) -> str:
-    """Return `text` in NFC with `\\n` as the only line end, so that lines count as editors count them.
+    """Return `text` in NFC with a line feed as the only line end, so that lines count as editors count them.
 
     NUL characters are dropped, halves of surrogate pairs become U+FFFD; line numbers stay.
     """
@@ -91,9 +91,7 @@ class LinedText:
         self._from = self._to = 0
 
 
-def lines_block(
-    kind: BlockKind, lines: list[str], first_line: int, heading_path: tuple[str, ...] = ()
-) -> ParsedBlock:
+def lines_block(kind: BlockKind, lines: list[str], first_line: int, heading_path: tuple[str, ...] = ()) -> ParsedBlock:
     """Return a block of whole source lines, the first of them being line `first_line`."""
     segments: list[Segment] = []
     position = 0

@@ -20,7 +20,8 @@ _CONTROL = bytes([*range(1, 9), *range(14, 27), 28, 29, 30, 31, 127])
 _MAX_CONTROL = 0.05
 _MAX_NUL = 0.10
 _COMMON = re.compile(
-    "[\t\n\r -~\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0e00-\u0e7f\u2010-\u2026\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uff5e]"
+    "[\t\n\r -~\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0e00-\u0e7f\u2010-\u2026"
+    "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uff5e]"
 )
 
 

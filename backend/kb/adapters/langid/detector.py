@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 _SAMPLE = 2000
+_STATISTICS_SAMPLE = 700
 _MIN_LETTERS = 20
 _MIN_PROBABILITY = 0.5
 # a Han, Kana or Hangul letter says about as much as three Latin ones
@@ -66,7 +67,7 @@ class ScriptLanguageDetector:
 
             self._identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
             self._identifier.set_languages(list(_LANGUAGES))
-        language, probability = self._identifier.classify(sample)
+        language, probability = self._identifier.classify(sample[:_STATISTICS_SAMPLE])
         return str(language) if probability >= _MIN_PROBABILITY else "und"
 
 
@@ -74,13 +75,8 @@ def _by_script(sample: str, letters: int) -> str | None:
     hangul, kana, han = (_length(pattern, sample) for pattern in (_HANGUL, _KANA, _HAN))
     east = hangul + kana + han
     total = letters - east + _WEIGHT * east
-    if _WEIGHT * east >= _SHARE * total and east:
-        if hangul >= kana + han:
-            return "ko"
-        if kana >= _KANA_SHARE * (kana + han):
-            return "ja"
-        # Korean with many Chinese letters still has its particles
-        return "ko" if hangul > _SHARE * han else chinese_script(sample)
+    if east and _WEIGHT * east >= _SHARE * total:
+        return _east_asian(sample, hangul, kana, han)
     for pattern, language in _SCRIPTS:
         if _length(pattern, sample) > letters / 2:
             return language
@@ -89,6 +85,15 @@ def _by_script(sample: str, letters: int) -> str | None:
     if letters < _MIN_LETTERS and _length(_CYRILLIC, sample) > letters / 2 and re.search("[ыэёъ]", sample):
         return "ru"
     return None
+
+
+def _east_asian(sample: str, hangul: int, kana: int, han: int) -> str:
+    # Korean with many Chinese letters still has its particles
+    if hangul >= kana + _SHARE * han:
+        return "ko"
+    if kana >= _KANA_SHARE * (kana + han):
+        return "ja"
+    return chinese_script(sample)
 
 
 def _length(pattern: re.Pattern[str], text: str) -> int:

@@ -18,7 +18,7 @@ from kb.domain.spans import Segment
 
 # `{#anchor}` of VitePress and Pandoc, `{/*anchor*/}` of MDX
 _ANCHOR = re.compile(r"\s*\{(?:#[^{}\s]*|/\*.*?\*/)\}\s*\Z")
-_DELIMITER_ROW = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$", re.M)
+_DELIMITER_ROW = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$", re.MULTILINE)
 _CONTAINER_MARKS = re.compile(r"^[\s>]*")
 _MARKS = " \t>-*+"
 _DEEPEST = MAX_NESTING - 1
@@ -34,7 +34,7 @@ class BlockReader:
         self._path: tuple[str, ...] = ()
         self._levels: list[int] = []
         self._names: list[str] = []
-        self._table: Table | None = None
+        self._rows_read: list[tuple[str, ...]] = []
         self.blocks: list[ParsedBlock] = []
         self.warnings: list[ParseWarning] = []
 
@@ -107,12 +107,11 @@ class BlockReader:
     def _container(self, tokens: Sequence[Token], start: int, end: int) -> None:
         opening = tokens[start]
         text = LinedText()
-        self._table = None
         self._flatten(tokens, start, end, text)
         lines = self._extent(opening)
         inlines = tuple(self._inline.inlines)
         if opening.type == "table_open":
-            self._add(BlockKind.TABLE, text, lines, self._table or Table((), ()))
+            self._add(BlockKind.TABLE, text, lines, Table(self._rows_read[0], tuple(self._rows_read[1:])))
         elif opening.type == "blockquote_open":
             self._add(BlockKind.QUOTE, text, lines, Prose(inlines))
         else:
@@ -188,8 +187,7 @@ class BlockReader:
                 self._surplus(tokens[index - 2], width, cells, text)
                 rows.append(tuple(cells))
             index += 1
-        if rows:
-            self._table = Table(rows[0], tuple(rows[1:]))
+        self._rows_read = rows
         return index
 
     def _surplus(self, inline: Token, width: int, cells: list[str], text: LinedText) -> None:

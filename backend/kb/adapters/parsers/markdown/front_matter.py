@@ -17,10 +17,13 @@ _MAX_NODES = 10_000
 _MAX_DEPTH = 40
 _MAX_ALIASES = 10
 _SAFE_INTEGER = 2**53 - 1
-_CLOSING = {"---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.M), "+++": re.compile(r"^\+\+\+[ \t]*$", re.M)}
+_CLOSING = {
+    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
+    "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
+}
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*[^\s*]")
 # `- - - -` and `? ? ?` nest without indentation, which the C reader follows without a limit
-_NESTED = re.compile(rf"^[ ]{{{_MAX_DEPTH * 8},}}|^[ ]*(?:[-?:][ \t]+){{{_MAX_DEPTH},}}", re.M)
+_NESTED = re.compile(rf"^[ ]{{{_MAX_DEPTH * 8},}}|^[ ]*(?:[-?:][ \t]+){{{_MAX_DEPTH},}}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +140,13 @@ class _Reader:
 def _scalar(value: object) -> Json:
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str):
-        return unicodedata.normalize("NFC", value)
-    if isinstance(value, int):
-        return value if abs(value) <= _SAFE_INTEGER else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+    if isinstance(value, int | float):
+        return value if math.isfinite(value) and abs(value) <= _SAFE_INTEGER else str(value)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
-    return str(value)
+    return unicodedata.normalize("NFC", str(value))
 
 
 def _key(value: object) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import re
 
-_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6]|/td|/th)\b[^<>]*>", re.I)
-_IMAGE = re.compile(r"<img\b[^<>]*?\balt\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]*>", re.I)
-_POWER = re.compile(r"<sup>(?=\w{1,3}</sup>)", re.I)
+_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6]|/td|/th)\b[^<>]*>", re.IGNORECASE)
+_IMAGE = re.compile(r"<img\b[^<>]*?\balt\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]*>", re.IGNORECASE)
+_POWER = re.compile(r"<sup>(?=\w{1,3}</sup>)", re.IGNORECASE)
 _TAG = re.compile(r"<[A-Za-z/!?][^<>]*>")
 _HIDDEN = (("<!--", "-->"), ("<script", "</script"), ("<style", "</style"), ("<![cdata[", "]]>"))
 

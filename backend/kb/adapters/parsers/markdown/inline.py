@@ -277,4 +277,4 @@ def _alt(children: list[Token]) -> str:
 
 
 def _file_name(src: str) -> str:
-    return unquote(src.split("?")[0].split("#")[0].rpartition("/")[2])
+    return unquote(src.split("?", maxsplit=1)[0].split("#", maxsplit=1)[0].rpartition("/")[2])

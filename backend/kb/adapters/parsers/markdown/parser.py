@@ -22,7 +22,7 @@ MAX_LINE = 1024 * 1024
 
 # white space that Python strips and Markdown does not: a line of nothing else would shift what follows
 _ODD_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_ODD_BLANK = re.compile(r"^[^\S\n]+$", re.M)
+_ODD_BLANK = re.compile(r"^[^\S\n]+$", re.MULTILINE)
 
 
 class MarkdownItParser:

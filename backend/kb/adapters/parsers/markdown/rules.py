@@ -21,7 +21,9 @@ def reader() -> MarkdownIt:
     """Return markdown-it with our rules. Only its block and inline parts are used, never its renderer."""
     markdown = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     markdown.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
-    markdown.block.ruler.before("paragraph", "notice", _notice, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    markdown.block.ruler.before(
+        "paragraph", "notice", _notice, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
     markdown.inline.ruler.before("link", "wiki", _wiki)
     for name, rule in (
         ("backticks", backtick),
