@@ -64,6 +64,11 @@ class DocumentMaker(Protocol):
         """
 
 
+def unsupported_fingerprint(media_type: MediaType) -> str:
+    """Return the fingerprint of a file that nothing reads: it changes as soon as something does."""
+    return f"{UNSUPPORTED}:{media_type}"
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one file.
@@ -150,7 +155,7 @@ class Intake:
         fingerprint = self.maker.fingerprint(media_type)
         if fingerprint is None:
             sentence = f"{_FAMILIES.get(media_type, 'files of this kind are')} not read by this version"
-            known = f"{UNSUPPORTED}:{media_type}"
+            known = unsupported_fingerprint(media_type)
             return self._set_aside(base, ItemState.UNSUPPORTED, UNSUPPORTED, sentence, known, content)
         try:
             made = self.maker.make(file.path, content, media_type)

@@ -132,7 +132,7 @@ class JobRunner:
             message = f"{error.message}; {error.hint}" if error.hint else error.message
             _log.warning("job %s failed: %s", job.job_id, error.message)
             self._end(job, JobStatus.FAILED, error=(error.code, message))
-        except Exception:
+        except Exception:  # noqa: BLE001
             _log.exception("job %s failed", job.job_id)
             self._end(job, JobStatus.FAILED, error=(ErrorCode.INTERNAL, "something unexpected went wrong; see the log"))
         except BaseException:
