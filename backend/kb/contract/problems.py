@@ -55,8 +55,10 @@ def problem(status: int, code: str, detail: str, *, hint: str = "", incident: st
     )
 
 
-def problem_of(error: KebabError) -> Problem:
-    """Return an error of ours as a problem."""
+def problem_of(error: Exception) -> Problem | None:
+    """Return an error of ours as a problem; None when `error` is a bug."""
+    if not isinstance(error, KebabError):
+        return None
     return problem(_STATUS[error.code], error.code.value, error.message, hint=error.hint)
 
 
@@ -74,6 +76,11 @@ def problem_of_bug(incident: str) -> Problem:
     detail = f"something unforeseen went wrong (incident {incident})"
     hint = "the log has the details under this incident"
     return problem(500, ErrorCode.INTERNAL, detail, hint=hint, incident=incident)
+
+
+def cannot_listen(port: int) -> KebabError:
+    """Return the error of a port that cannot be had."""
+    return Unreachable(f"port {port} is taken by another program", hint="choose another with `--port`, or 0 for any")
 
 
 def error_of(sent: Problem) -> KebabError:

@@ -28,6 +28,7 @@ ERRORS = [
 @pytest.mark.parametrize(("error", "status"), ERRORS, ids=lambda value: getattr(value, "code", value))
 def test_an_error_comes_back_as_it_went(error: KebabError, status: int) -> None:
     sent = problem_of(error)
+    assert sent is not None
     assert sent.status == status
     back = error_of(sent)
     assert type(back) is type(error)
@@ -36,7 +37,13 @@ def test_an_error_comes_back_as_it_went(error: KebabError, status: int) -> None:
 
 def test_every_code_has_a_status() -> None:
     for code in ErrorCode:
-        assert 400 <= problem_of(InvalidInput("no", code=code)).status < 600
+        sent = problem_of(InvalidInput("no", code=code))
+        assert sent is not None
+        assert 400 <= sent.status < 600
+
+
+def test_a_bug_is_not_an_error_of_ours() -> None:
+    assert problem_of(RuntimeError("secret")) is None
 
 
 def test_an_invalid_request_is_explained_without_its_values() -> None:
