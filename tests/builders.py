@@ -111,8 +111,7 @@ def staged(
     )
     chunks = [_chunk(document, (block,), ordinal, policy) for ordinal, block in enumerate(blocks[1:])]
     if parents:
-        whole = _chunk(document, blocks[1:], 0, policy)
-        whole = replace(whole, role=ChunkRole.PARENT)
+        whole = replace(_chunk(document, blocks[1:], 0, f"{policy}-parents"), role=ChunkRole.PARENT, policy_hash=policy)
         children = [
             replace(c, ordinal=c.ordinal + 1, role=ChunkRole.CHILD, parent_chunk_id=whole.chunk_id) for c in chunks
         ]
@@ -130,9 +129,7 @@ def _chunk(document: CanonicalDocument, blocks: Sequence[Block], ordinal: int, p
         text += block.parsed.text
     ids = tuple(block.block_id for block in blocks)
     return Chunk(
-        chunk_id=chunk_id(
-            document.doc_id, chunker_version="c1", block_ids=ids, policy_hash=policy, part=0 if len(ids) > 1 else None
-        ),
+        chunk_id=chunk_id(document.doc_id, chunker_version="c1", block_ids=ids, policy_hash=policy),
         doc_id=document.doc_id,
         ordinal=ordinal,
         text=text,
