@@ -1,0 +1,228 @@
+"""Jobs run one after another, say how far they are, stop when asked and survive their server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from kb.domain.errors import Unreadable
+from kb.domain.failures import Cancelled, StorageFailed
+from kb.domain.ids import Json
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
+from kb.jobs.runner import Finished, Handler, JobContext, JobRunner
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class MemoryJobs:
+    """The queue in memory."""
+
+    jobs: dict[JobId, Job] = field(default_factory=dict)
+    cancels: set[JobId] = field(default_factory=set)
+    reports: list[Progress] = field(default_factory=list)
+    broken_claims: int = 0
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    def enqueue(self, kind: JobKind, payload: Mapping[str, Json]) -> Job:
+        job_id = JobId(f"job-{len(self.jobs)}")
+        job = Job(job_id, kind, JobStatus.PENDING, payload, Progress(), 0, None, None, None, NOON, NOON, None)
+        self.jobs[job_id] = job
+        return job
+
+    def claim(self) -> Job | None:
+        if self.broken_claims:
+            self.broken_claims -= 1
+            raise StorageFailed("the library is busy")
+        for job in self.jobs.values():
+            if job.status is JobStatus.PENDING:
+                return self._set(job.job_id, status=JobStatus.RUNNING)
+        return None
+
+    def report(self, job_id: JobId, progress: Progress) -> bool:
+        self.reports.append(progress)
+        return job_id not in self.cancels
+
+    def finish(
+        self,
+        job_id: JobId,
+        status: JobStatus,
+        *,
+        result: Mapping[str, Json] | None = None,
+        error: tuple[str, str] | None = None,
+    ) -> None:
+        code, message = error or (None, None)
+        self._set(job_id, status=status, result=result, error_code=code, error_message=message)
+        self.finished.set()
+
+    def get(self, job_id: JobId) -> Job | None:
+        return self.jobs.get(job_id)
+
+    def recent(self, limit: int) -> list[Job]:
+        return list(self.jobs.values())[::-1][:limit]
+
+    def request_cancel(self, job_id: JobId) -> Job | None:
+        self.cancels.add(job_id)
+        return self.jobs.get(job_id)
+
+    def requeue_orphans(self) -> int:
+        orphans = [job for job in self.jobs.values() if job.status is JobStatus.RUNNING]
+        for job in orphans:
+            self._set(job.job_id, status=JobStatus.PENDING)
+        return len(orphans)
+
+    def _set(self, job_id: JobId, **changes: object) -> Job:
+        self.jobs[job_id] = replace(self.jobs[job_id], **changes)  # type: ignore[arg-type]
+        return self.jobs[job_id]
+
+
+def runner(jobs: MemoryJobs, handler: Handler, now: Callable[[], float] | None = None) -> JobRunner:
+    handlers = {JobKind.INGEST: handler}
+    return JobRunner(jobs, jobs, handlers, now=now) if now else JobRunner(jobs, jobs, handlers)
+
+
+def test_all_pending_jobs_are_run_in_their_order() -> None:
+    jobs = MemoryJobs()
+    for name in ("a", "b"):
+        jobs.enqueue(JobKind.INGEST, {"path": name})
+    done: list[object] = []
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        done.append(job.payload["path"])
+        return Finished({"read": 1})
+
+    assert runner(jobs, handler).run_until_idle() == 2
+    assert done == ["a", "b"]
+    assert [job.status for job in jobs.jobs.values()] == [JobStatus.SUCCEEDED] * 2
+    assert jobs.jobs[JobId("job-0")].result == {"read": 1}
+
+
+def test_what_a_dead_process_left_running_is_run_again() -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.INGEST, {})
+    jobs.claim()
+    assert runner(jobs, lambda job, context: Finished()).run_until_idle() == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "message"),
+    [
+        (StorageFailed("the disk is full", hint="free some space"), JobStatus.FAILED, "storage_failed", "free some"),
+        (Unreadable("no"), JobStatus.FAILED, "unreadable", "no"),
+        (Cancelled("stopped"), JobStatus.CANCELED, "cancelled", "stopped"),
+        (ZeroDivisionError("secret content"), JobStatus.FAILED, "internal", "see the log"),
+    ],
+)
+def test_an_error_ends_the_job_with_its_code(error: Exception, status: JobStatus, code: str, message: str) -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.INGEST, {})
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        raise error
+
+    runner(jobs, handler).run_until_idle()
+    job = jobs.jobs[JobId("job-0")]
+    assert (job.status, job.error_code) == (status, code)
+    assert message in str(job.error_message)
+    assert "secret" not in str(job.error_message)
+
+
+def test_a_kind_nobody_handles_fails_and_the_next_job_runs() -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.REBUILD, {})
+    jobs.enqueue(JobKind.INGEST, {})
+    runner(jobs, lambda job, context: Finished()).run_until_idle()
+    assert [job.status for job in jobs.jobs.values()] == [JobStatus.FAILED, JobStatus.SUCCEEDED]
+
+
+def test_a_canceled_job_keeps_what_it_has_to_say() -> None:
+    jobs = MemoryJobs()
+    job = jobs.enqueue(JobKind.INGEST, {})
+    clock = iter(range(100))
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        assert not context.should_stop()
+        jobs.request_cancel(job.job_id)
+        assert context.should_stop()
+        return Finished({"kept": 3}, canceled=True)
+
+    runner(jobs, handler, lambda: float(next(clock))).run_until_idle()
+    ended = jobs.jobs[job.job_id]
+    assert (ended.status, ended.result) == (JobStatus.CANCELED, {"kept": 3})
+
+
+def test_progress_goes_to_the_store_now_and_then_and_to_the_listener_always() -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.INGEST, {})
+    heard: list[int] = []
+    time = 0.0
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        nonlocal time
+        for done in range(100):
+            time += 0.01
+            context.report(Progress("read", done, 100, done))
+        return Finished()
+
+    JobRunner(
+        jobs,
+        jobs,
+        {JobKind.INGEST: handler},
+        listener=lambda job, progress: heard.append(progress.done),
+        now=lambda: time,
+    ).run_until_idle()
+    assert heard == list(range(100))
+    assert 2 <= len(jobs.reports) <= 4
+
+
+def test_ctrl_c_marks_the_job_canceled_and_goes_on_up() -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.INGEST, {})
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner(jobs, handler).run_until_idle()
+    assert jobs.jobs[JobId("job-0")].status is JobStatus.CANCELED
+
+
+def test_a_server_runs_jobs_that_come_later_and_outlives_a_busy_store() -> None:
+    jobs = MemoryJobs(broken_claims=1)
+    server = runner(jobs, lambda job, context: Finished())
+    server.start()
+    try:
+        jobs.enqueue(JobKind.INGEST, {})
+        server.wake()
+        assert jobs.finished.wait(10)
+        assert jobs.jobs[JobId("job-0")].status is JobStatus.SUCCEEDED
+    finally:
+        assert server.stop()
+
+
+def test_a_job_under_way_when_the_server_ends_goes_on_at_the_next_start() -> None:
+    jobs = MemoryJobs()
+    jobs.enqueue(JobKind.INGEST, {})
+    begun = threading.Event()
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        begun.set()
+        while not context.should_stop():
+            threading.Event().wait(0.005)
+        return Finished(canceled=True)
+
+    server = runner(jobs, handler)
+    server.start()
+    assert begun.wait(10)
+    assert server.stop()
+    assert jobs.jobs[JobId("job-0")].status is JobStatus.RUNNING
+    assert runner(jobs, lambda job, context: Finished()).run_until_idle() == 1
+    assert jobs.jobs[JobId("job-0")].status is JobStatus.SUCCEEDED
+
+
+def test_stopping_a_runner_that_never_started_is_nothing() -> None:
+    assert runner(MemoryJobs(), lambda job, context: Finished()).stop()
