@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.adapters.models.embedding.folder import ModelFolder, read_folder, unavailable
+from kb.adapters.models.embedding.tokenizer import sound
 from kb.domain.embeddings import EmbeddingModel, Vector
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class FastembedEmbedder:
     def _embed(self, text: str) -> Vector:
         embedding = self._loaded()
         try:
-            (vector,) = embedding.embed([text])
+            (vector,) = embedding.embed([sound(text)])
         # onnxruntime has a tree of its own under Exception, and none of its errors can be mended here.
         except Exception as error:
             raise unavailable(f"the embedding model {self.model.id} failed to run") from error

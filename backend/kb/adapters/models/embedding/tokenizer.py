@@ -15,6 +15,15 @@ _HEAD = 8
 """Characters a token looked at first: more than text usually has, so that one look is enough."""
 
 
+def sound(text: str) -> str:
+    """Return `text`, of the same length, without halves of surrogate pairs, which the Rust side refuses."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
 class EmbedderTokenizer:
     """The `Tokenizer` port over a model folder's `tokenizer.json`. May be used from several threads."""
 
@@ -29,7 +38,7 @@ class EmbedderTokenizer:
         Raises:
             ModelUnavailable: `tokenizer.json` is missing or damaged.
         """
-        return len(self._loaded().encode(text, add_special_tokens=False).ids)
+        return len(self._loaded().encode(sound(text), add_special_tokens=False).ids)
 
     def fitting_prefix(self, text: str, max_tokens: int) -> int:
         """Return how many characters of `text` fit into `max_tokens`, at least 1."""
@@ -37,7 +46,7 @@ class EmbedderTokenizer:
         size = max(1, max_tokens) * _HEAD
         while True:
             # Only the head is looked at: a line of 50 MB would else be encoded once for every chunk cut off it.
-            encoding = tokenizer.encode(text[:size], add_special_tokens=False)
+            encoding = tokenizer.encode(sound(text[:size]), add_special_tokens=False)
             if len(encoding.ids) > max_tokens or size >= len(text):
                 break
             size *= 2

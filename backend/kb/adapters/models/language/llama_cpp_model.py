@@ -112,8 +112,7 @@ class LlamaCppModel:
                     break
         finally:
             tokens.close()
-        rest = "" if reader.stopped else reader.feed(b"", final=True)
-        yield GeneratedPiece(rest, reason, prompt_tokens=len(prompt), completion_tokens=written)
+        yield GeneratedPiece(reader.feed(b"", final=True), reason, prompt_tokens=len(prompt), completion_tokens=written)
 
     def _prompt(self, llama: Llama, request: GenerateRequest) -> list[int]:
         begin = llama.token_bos()

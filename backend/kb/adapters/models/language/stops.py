@@ -19,6 +19,8 @@ class StopReader:
 
     def feed(self, data: bytes, *, final: bool = False) -> str:
         """Return the text that is certain; what follows a stop string is lost on purpose."""
+        if self.stopped:
+            return ""
         self._held += self._decoder.decode(data, final)
         places = [place for stop in self.stops if (place := self._held.find(stop)) >= 0]
         if places:

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from kb.adapters.models.language.chat_template import chat_parts, template_of
@@ -87,7 +88,8 @@ class ModelTrial:
             partial.replace(self._record)
         # Without the record the next process tries the file once more, and that is all.
         except OSError:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def _run(opening: Callable[[str], None], path: str) -> None:
