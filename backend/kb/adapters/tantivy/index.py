@@ -24,6 +24,7 @@ from kb.adapters.tantivy.stamp import (
     is_sound,
     meta_checksum,
     read_stamp,
+    remove_orphans,
     write_stamp,
 )
 from kb.domain.embeddings import ChunkKey
@@ -95,9 +96,12 @@ class TantivyTextIndex:
             if changes.position <= opened.stamp.position:
                 return
             with translated("written"):
-                # Without it, a kill between the commit and the stamp would look like damage.
-                write_stamp(self._folder, replace(opened.stamp, writing=True), durable=False)
-                self._opened = replace(opened, signature=self._signature())
+                if opened.stamp.writing:
+                    remove_orphans(self._folder)
+                # Without the mark, a kill between the commit and the stamp would look like damage.
+                marked = replace(opened.stamp, writing=True)
+                write_stamp(self._folder, marked, durable=False)
+                self._opened = replace(opened, signature=self._signature(), stamp=marked)
                 with _writer(opened.index) as writer:
                     for doc_id in changes.remove:
                         writer.delete_documents_by_term("doc", doc_id)

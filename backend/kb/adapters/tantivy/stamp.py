@@ -6,7 +6,9 @@ the CRC-32 of its own footer before Tantivy opens it.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ _FOOTER = struct.Struct("<II")
 _MAGIC = 1337
 _LARGEST_FOOTER = 4096
 _CHUNK = 1 << 20
+_SEGMENT_NAME = re.compile("[0-9a-f]{32}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,19 @@ def is_sound(folder: Path, stamp: Stamp) -> bool:
         raise
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return False
+
+
+def remove_orphans(folder: Path) -> None:
+    """Remove what a killed commit left: Tantivy numbers its next one the same and refuses to write over it."""
+    segments = json.loads((folder / META).read_bytes())["segments"]
+    known = {str(segment["segment_id"]).replace("-", "") for segment in segments}
+    living = set(_files({"segments": segments}))
+    for path in folder.iterdir():
+        name, _, part = path.name.partition(".")
+        is_segment = _SEGMENT_NAME.match(name) is not None
+        if is_segment and (name not in known or (part.endswith("del") and path.name not in living)):
+            with contextlib.suppress(OSError):  # Windows keeps what is mapped
+                path.unlink()
 
 
 def counted(folder: Path) -> tuple[int, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -199,6 +201,24 @@ def test_a_commit_without_its_stamp_is_applied_again_without_doubles(
     again.apply(change)
     assert again.position() == 5
     assert found(again, "newest") == [400]
+
+
+def test_what_a_killed_commit_left_does_not_block_the_next_one(folder: Path) -> None:
+    index = TantivyTextIndex(folder, "library")
+    last = json.loads((folder / "meta.json").read_bytes())
+    deleted = next(s for s in last["segments"] if s["deletes"])
+    name = deleted["segment_id"].replace("-", "")
+    (folder / f"{'0' * 32}.term").write_bytes(b"half")
+    for opstamp in range(last["opstamp"] + 1, last["opstamp"] + 20):
+        (folder / f"{name}.{opstamp}.del").write_bytes(b"half")
+    held = stamp.read_stamp(folder)
+    assert held is not None
+    stamp.write_stamp(folder, replace(held, writing=True))
+    index.apply(changes(5, remove=("doc-3",), add=(entry(400, "newest"),)))
+    assert found(index, "newest") == [400]
+    assert found(index, "text3") == []
+    assert TantivyTextIndex(folder, "library").position() == 5
+    assert not (folder / f"{'0' * 32}.term").exists()
 
 
 def test_an_index_of_mostly_deleted_texts_asks_to_be_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
