@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -14,6 +14,9 @@ from kb.app.locations import readable
 from kb.app.settings import Settings
 from kb.contract.setup import InitReport, InitStep
 from kb.domain.errors import InvalidSettings
+
+if TYPE_CHECKING:
+    from kb.contract.facade import Facade
 
 FOLDERS = ("inbox", "notes", "papers", "photos", "recordings")
 _KBIGNORE = """\
@@ -114,3 +117,16 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting may be
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def completed(report: InitReport, configuration: Configuration, facade: Facade) -> InitReport:
+    """Return the report with the opened library and the next step."""
+    from kb.contract.base import Empty
+
+    checks = {check.name: check for check in facade.system.doctor(Empty()).checks}
+    sqlite = checks.get("sqlite_open")
+    steps = [*report.steps]
+    if sqlite is not None:
+        steps.append(_step("opened", f"{readable(configuration.data_dir)}/{sqlite.detail}"))
+    steps.append(_step("hint", f"put files into {readable(configuration.workspace)}, then run `kb ingest`"))
+    return report.model_copy(update={"steps": tuple(steps)})

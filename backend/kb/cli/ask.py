@@ -88,9 +88,7 @@ def _ask(out: Output, facade: Facade, request: object, *, explain: bool) -> Exit
     return _finish(out, answer, found[0] if found else None, explain=explain, printed=bool(said))
 
 
-def _finish(
-    out: Output, answer: Answer, found: RetrievalResponse | None, *, explain: bool, printed: bool
-) -> Exit:
+def _finish(out: Output, answer: Answer, found: RetrievalResponse | None, *, explain: bool, printed: bool) -> Exit:
     out.wire(answer)
     if not out.as_json:
         if explain:
@@ -159,9 +157,7 @@ def _print_trace(out: Output, answer: Answer, found: RetrievalResponse | None) -
     out.line()
 
 
-def _print_footer(
-    out: Output, answer: Answer, found: RetrievalResponse | None, *, explain: bool
-) -> None:
+def _print_footer(out: Output, answer: Answer, found: RetrievalResponse | None, *, explain: bool) -> None:
     mark = "✓" if answer.grounded else "✗"
     used = answer.retrieval.chunks_used
     out.line(

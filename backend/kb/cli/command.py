@@ -37,9 +37,7 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 }
 
 
-def command(
-    app: typer.Typer, name: str | None = None
-) -> Callable[[Callable[..., Exit]], Callable[..., None]]:
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., Exit]], Callable[..., None]]:
     """Add a function to `app`.
 
     The function's first parameter is the `Output`; it returns the exit code. A `KebabError` becomes
@@ -72,9 +70,7 @@ def _guarded(function: Callable[..., Exit], out: Output, values: dict[str, Any])
     from kb.domain.errors import KebabError
 
     if out.debug:
-        logging.basicConfig(
-            level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
-        )
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     try:
         return function(out, **values)
     except KebabError as error:

@@ -44,7 +44,7 @@ def add_to(app: typer.Typer) -> None:
         settings = configuration(out)
         wanted = workspace_paths(settings.workspace, paths or [], Path.cwd())
         request = IngestRequest(
-            paths=wanted or None, retry=retry, summary_only=summary_only or not out.as_json and not wanted
+            paths=wanted or None, retry=retry, summary_only=summary_only or (not out.as_json and not wanted)
         )
         with open_library(settings, owner="kb ingest") as facade:
             job = wait_for(out, facade, facade.library.ingest(request))

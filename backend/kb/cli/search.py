@@ -130,7 +130,9 @@ def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:
     for name, rank, score in rows:
         if rank is not None or score is not None:
             place = f"rank {rank}" if rank is not None else "not among the candidates"
-            out.line(f"   ├ {name:<16} {place:<8} score {score:.3f}" if score is not None else f"   ├ {name:<16} {place}")
+            out.line(
+                f"   ├ {name:<16} {place:<8} score {score:.3f}" if score is not None else f"   ├ {name:<16} {place}"
+            )
     if scores.fusion_score is not None:
         out.line(f"   └ {fusion + ' fusion':<16} rank {hit.rank:<3} score {scores.fusion_score:.3f}")
     out.line(f"   chunker {hit.chunker_version}   chunk_id {hit.chunk_id}")

@@ -65,6 +65,10 @@ def columns_of(text: str) -> int:
 
 
 def _pieces(word: str, columns: int) -> list[str]:
-    if _STYLE.fullmatch(word) or word.isascii() and len(word) <= columns:
+    if _STYLE.fullmatch(word) or (word.isascii() and len(word) <= columns):
         return [word]
-    return re.findall(r"[\u0021-\u2e7f]+|.", word) if not word.isascii() else [word[i : i + columns] for i in range(0, len(word), columns)]
+    return (
+        re.findall(r"[\u0021-\u2e7f]+|.", word)
+        if not word.isascii()
+        else [word[i : i + columns] for i in range(0, len(word), columns)]
+    )

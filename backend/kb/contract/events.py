@@ -6,17 +6,18 @@ from typing import Annotated, Literal, NamedTuple
 
 from kb.contract.answer_parts import Claim
 from kb.contract.answers import Answer
-from kb.contract.base import Open, Wire
+from kb.contract.base import Open, Wire, absent_when_none
 from kb.contract.jobs import Job
 from kb.contract.retrieval import RetrievalResponse
 from kb.contract.system import Problem
 
 
 class Token(Wire):
-    """A piece of the answer's text, as it is written."""
+    """A piece of the answer's text, as it is written. With `withdrawn`, all text so far no longer counts."""
 
     schema_version: Literal["token.v1"] = "token.v1"
     text: str
+    withdrawn: str | None = absent_when_none
 
 
 class CheckedClaim(Wire):

@@ -51,6 +51,14 @@ class IngestItem(Wire):
     reason: str | None = None
 
 
+class IngestNotice(Wire):
+    """Something about the whole run: a stable word, the fact, the remedy."""
+
+    reason: str
+    detail: str
+    hint: str = ""
+
+
 class IngestReport(Wire):
     """One run; `items` is null when only the numbers were asked for."""
 
@@ -68,3 +76,4 @@ class IngestReport(Wire):
     unsupported: int = 0
     embedded: int | None = None
     canceled: bool = False
+    notices: tuple[IngestNotice, ...] = ()

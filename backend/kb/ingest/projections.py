@@ -32,7 +32,7 @@ class Rebuilt:
         embeddings_made: how often a model ran meanwhile, as counted by the caller's own counter.
     """
 
-    text_entries: int
+    text_entries: int | None
     vectors: dict[str, int]
     lagging: tuple[Lagging, ...]
     embeddings_made: int
@@ -84,7 +84,7 @@ def rebuild(
     log: IndexLog,
     store: VectorStore,
     model: EmbeddingModel | None,
-    text_index: TextIndexWriter,
+    text_index: TextIndexWriter | None,
     vector_indexes: Sequence[VectorIndexWriter],
     *,
     embeddings_made: Callable[[], int],
@@ -95,7 +95,7 @@ def rebuild(
         log: where the entries and vectors come from.
         store: where records are marked committed.
         model: whose vectors; None when there is no model, then only text is built.
-        text_index: the full-text index.
+        text_index: the full-text index; None to leave it as it is.
         vector_indexes: the vector indexes.
         embeddings_made: reads a counter of model runs, to show that it stood still.
 
@@ -103,7 +103,7 @@ def rebuild(
         StorageFailed: the text index cannot be written.
     """
     before = embeddings_made()
-    entries = text_index.rebuild(log.text_snapshot())
+    entries = text_index.rebuild(log.text_snapshot()) if text_index else None
     vectors: dict[str, int] = {}
     lagging: list[Lagging] = []
     for index in vector_indexes if model else ():

@@ -68,6 +68,7 @@ class SqliteGatedChunks:
         self._library = library
         self._facts_lock = threading.Lock()
         self._facts: tuple[int, str | None, LibraryFacts] | None = None
+        self._sample: tuple[int, int, tuple[ChunkKey, ...]] | None = None
 
     def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
         """Return those of `keys` that pass the final gate."""
@@ -99,6 +100,19 @@ class SqliteGatedChunks:
             _teach_globs(self._library.reader())
         # Sorted here: as part of the query it takes three times as long as the query itself.
         return sorted({ChunkKey(key) for (key,) in self._library.rows(sql, values)})
+
+    def sample(self, count: int) -> Sequence[ChunkKey]:
+        """Return the keys of the `count` visible chunks with the smallest chunk ids, all if fewer.
+
+        Ids are hashes: the smallest are a fair sample, and the same one after a rebuild.
+        """
+        with self._facts_lock:
+            revision = self._library.revision
+            if self._sample is None or self._sample[:2] != (revision, count):
+                sql = f"SELECT c.chunk_key FROM {VISIBLE_CHUNKS} ORDER BY c.chunk_id LIMIT ?"
+                keys = tuple(ChunkKey(key) for (key,) in self._library.rows(sql, (count,)))
+                self._sample = (revision, count, keys)
+            return self._sample[2]
 
     def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
         """Return the counts of what can be searched now; counted once per change of the library."""

@@ -9,11 +9,11 @@ from typing import Literal, cast
 from kb.contract import items as wire_items
 from kb.contract import library as wire
 from kb.contract.ingest import IngestWarning
-from kb.domain.blocks import Heading
 from kb.domain.citations import cite
 from kb.domain.coverage import CoverageUnit
-from kb.domain.documents import CanonicalDocument, DocumentSummary, ParseWarning
+from kb.domain.documents import DocumentSummary, ParseWarning
 from kb.domain.items import Item
+from kb.domain.reading import DocumentDetails
 
 _Warning = Literal["malformed_frontmatter", "malformed_table", "encoding_fallback", "extract_failed"]
 _Trust = Literal["primary", "secondary", "generated"]
@@ -43,28 +43,24 @@ def summary_to_wire(summary: DocumentSummary, states: wire.DocStates | None = No
     )
 
 
-def document_to_wire(
-    document: CanonicalDocument, summary: DocumentSummary, states: wire.DocStates | None = None
+def details_to_wire(
+    summary: DocumentSummary, details: DocumentDetails, states: wire.DocStates | None = None
 ) -> wire.DocumentView:
     """Return a whole document: its row, outline and warnings."""
     return wire.DocumentView(
         document=summary_to_wire(summary, states),
-        outline=outline_to_wire(document),
-        warnings=warnings_to_wire(document.warnings),
-        aliases=document.metadata.aliases,
-        user=dict(document.metadata.user) or None,
+        outline=tuple(
+            wire.OutlineEntry(
+                level=heading.level,
+                text=heading.text,
+                uri=cite(summary.workspace_path, [heading.span], None).to_uri(),
+            )
+            for heading in details.outline
+        ),
+        warnings=warnings_to_wire(details.warnings),
+        aliases=details.aliases,
+        user=dict(details.user) or None,
     )
-
-
-def outline_to_wire(document: CanonicalDocument) -> tuple[wire.OutlineEntry, ...]:
-    """Return the headings of a document in order, each with the place to open."""
-    entries = []
-    for block in document.blocks:
-        parsed = block.parsed
-        if isinstance(parsed.payload, Heading):
-            uri = cite(document.workspace_path, [parsed.span], None).to_uri()
-            entries.append(wire.OutlineEntry(level=parsed.payload.level, text=parsed.text, uri=uri))
-    return tuple(entries)
 
 
 def warnings_to_wire(warnings: Iterable[ParseWarning]) -> tuple[IngestWarning, ...]:

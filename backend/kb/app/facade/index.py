@@ -1,0 +1,43 @@
+"""`index`: the projections of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kb.app.facade.library import Work
+from kb.app.wire.jobs import job_to_wire
+from kb.app.wire.reports import rebuilt_to_wire
+from kb.contract.base import Empty
+from kb.contract.index import IndexCheck, IndexReport, IndexVerify, RebuildRequest
+from kb.contract.jobs import Job, JobRequest
+from kb.domain.errors import InvalidInput, NotFound
+from kb.domain.jobs import JobId, JobKind
+from kb.jobs.ports import JobControl
+
+
+class Index:
+    """Builds projections anew and compares them with the library."""
+
+    def __init__(self, jobs: JobControl, work: Work, verify: Callable[[], Sequence[IndexCheck]]) -> None:
+        self._jobs = jobs
+        self._work = work
+        self._verify = verify
+
+    def rebuild(self, request: RebuildRequest) -> Job:
+        """Start building projections anew."""
+        return job_to_wire(self._work.start(JobKind.REBUILD, {"text": request.text, "vectors": request.vectors}))
+
+    def report(self, request: JobRequest) -> IndexReport:
+        """Return what a finished rebuild wrote."""
+        job = self._jobs.get(JobId(request.job_id))
+        if job is None or job.kind is not JobKind.REBUILD:
+            raise NotFound(f"there is no rebuild job {request.job_id[:64]!r}", hint="list jobs with `kb jobs`")
+        if not job.result:
+            raise InvalidInput(f"the rebuild is {job.status.value} and has no report", hint="wait until it ends")
+        return rebuilt_to_wire(job.result)
+
+    def verify(self, request: Empty) -> IndexVerify:
+        """Compare the projections with the library."""
+        del request
+        checks = tuple(self._verify())
+        return IndexVerify(ok=all(check.ok for check in checks), checks=checks)

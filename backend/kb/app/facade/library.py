@@ -1,0 +1,193 @@
+"""`library`: the workspace and its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from kb.app.ports import Documents, Items, Reading, Runs
+from kb.app.wire.jobs import job_to_wire
+from kb.app.wire.library import coverage_to_wire, details_to_wire, item_to_wire, summary_to_wire, totals_to_wire
+from kb.app.wire.reports import report_to_wire
+from kb.contract.base import Empty
+from kb.contract.ingest import IngestReport, IngestRequest
+from kb.contract.items import Coverage, CoverageRequest, CoverageTotals, ItemsRequest
+from kb.contract.items import Items as ItemsPage
+from kb.contract.jobs import Job, JobRequest
+from kb.contract.library import (
+    DocStates,
+    DocumentsPage,
+    DocumentsRequest,
+    DocumentView,
+    LibrarySummary,
+    ShowRequest,
+)
+from kb.domain.catalogue import ItemRow
+from kb.domain.documents import DocumentSummary
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.errors import InvalidInput, NotFound
+from kb.domain.ids import Json
+from kb.domain.items import ItemState
+from kb.domain.jobs import Job as StoredJob
+from kb.domain.jobs import JobId, JobKind
+from kb.domain.paths import workspace_path
+from kb.domain.recipes import DocumentId
+from kb.jobs.ports import JobControl
+
+
+class Work(Protocol):
+    """Starts long work."""
+
+    def start(self, kind: JobKind, payload: Mapping[str, Json]) -> StoredJob:
+        """Add a job and wake the runner."""
+
+
+class Library:
+    """What the library holds, and how it comes in."""
+
+    def __init__(  # noqa: PLR0917 - each is one thing the group reads
+        self,
+        documents: Documents,
+        items: Items,
+        reading: Reading,
+        runs: Runs,
+        jobs: JobControl,
+        work: Work,
+        *,
+        model: EmbeddingModel | None,
+        workspace: str,
+    ) -> None:
+        self._documents = documents
+        self._items = items
+        self._reading = reading
+        self._runs = runs
+        self._jobs = jobs
+        self._work = work
+        self._model = model
+        self._workspace = workspace
+
+    def ingest(self, request: IngestRequest) -> Job:
+        """Start reading the workspace."""
+        paths = [workspace_path(path) for path in request.paths or ()]
+        payload: dict[str, Json] = {
+            "paths": list(paths),
+            "retry": request.retry,
+            "summary_only": request.summary_only,
+        }
+        return job_to_wire(self._work.start(JobKind.INGEST, payload))
+
+    def report(self, request: JobRequest) -> IngestReport:
+        """Return what a finished ingest did."""
+        job = self._jobs.get(JobId(request.job_id))
+        if job is None or job.kind is not JobKind.INGEST:
+            raise NotFound(f"there is no ingest job {request.job_id[:64]!r}", hint="list jobs with `kb jobs`")
+        if not job.result:
+            raise InvalidInput(f"the ingest job is {job.status.value} and has no report", hint="wait until it ends")
+        items = None if job.payload.get("summary_only") else self._run_items(job.job_id)
+        return report_to_wire(job.result, items)
+
+    def items(self, request: ItemsRequest) -> ItemsPage:
+        """Return a page of files with their states."""
+        state = ItemState(request.state) if request.state else None
+        page = self._items.items(request.cursor, request.limit, state)
+        return ItemsPage(items=tuple(item_to_wire(row.item, _totals(row)) for row in page.entries), next=page.next)
+
+    def coverage(self, request: CoverageRequest) -> Coverage:
+        """Return what was read of one document."""
+        row = self._row(request.doc_path)
+        doc_id = row.item.active_doc_id
+        units = self._documents.coverage(doc_id) if doc_id else ()
+        return coverage_to_wire(row.item.path, doc_id, units)
+
+    def documents(self, request: DocumentsRequest) -> DocumentsPage:
+        """Return a page of documents."""
+        page = self._documents.documents(request.cursor, request.limit)
+        shown = tuple(summary_to_wire(document, self._states(document)) for document in page.entries)
+        return DocumentsPage(documents=shown, next=page.next)
+
+    def show(self, request: ShowRequest) -> DocumentView:
+        """Return one document with its outline."""
+        document = self._documents.document(find_document(self._items, self._documents, request.doc))
+        details = self._reading.details(document.doc_id) if document else None
+        if document is None or details is None:
+            raise _unknown(request.doc)
+        return details_to_wire(document, details, self._states(document))
+
+    def summary(self, request: Empty) -> LibrarySummary:
+        """Return the library in numbers."""
+        del request
+        counts = self._documents.summary(self._model)
+        return LibrarySummary(
+            documents=counts.documents,
+            chunks=counts.chunks,
+            full_text_ready=counts.documents,
+            vectorised=counts.vectors,
+            failed=counts.items.get("failed", 0),
+            model_compatible=None if self._model is None else counts.vectors > 0 or counts.chunks == 0,
+            items=sum(counts.items.values()),
+            unread_items=counts.unread_items,
+            workspace=self._workspace,
+            embedding_model=self._model.id if self._model else None,
+        )
+
+    def _states(self, document: DocumentSummary) -> DocStates:
+        vector = "done" if document.vector_count >= document.chunk_count else "waiting"
+        return DocStates.model_validate(
+            {
+                "parse": "done",
+                "fulltext": "done",
+                "vector": vector if self._model else "disabled",
+                "graph": "disabled",
+            }
+        )
+
+    def _row(self, path: str) -> ItemRow:
+        row = self._items.item_at(workspace_path(path))
+        if row is None:
+            raise _unknown(path)
+        return row
+
+    def _run_items(self, run_id: str) -> Iterator[Mapping[str, Json]]:
+        after = -1
+        while True:
+            page = self._runs.items(run_id, after)
+            yield from page.entries
+            if page.next is None:
+                return
+            after = int(page.next)
+
+
+def find_document(items: Items, documents: Documents, what: str) -> DocumentId:
+    """Return the shown document that a path, doc_id or item_id names.
+
+    Raises:
+        NotFound: nothing by that name can be seen; the message says why when the file is known.
+    """
+    row = items.item(what)
+    if row is None and documents.document(DocumentId(what)) is not None:
+        return DocumentId(what)
+    if row is None:
+        try:
+            row = items.item_at(workspace_path(what))
+        except InvalidInput:
+            row = None
+    if row is None:
+        raise _unknown(what)
+    if row.item.active_doc_id is None:
+        raise NotFound(
+            f"{row.item.path} cannot be searched: {row.item.reason or row.item.state.value}",
+            hint="run `kb ingest` after mending the file",
+        )
+    return row.item.active_doc_id
+
+
+def _unknown(what: str) -> NotFound:
+    return NotFound(
+        f"there is no document {what[:200]!r}", hint="list them with `kb list docs`, or run `kb ingest` first"
+    )
+
+
+def _totals(row: ItemRow) -> CoverageTotals | None:
+    if row.item.active_doc_id is None:
+        return None
+    return totals_to_wire(()).model_copy(update={"text": row.lines_read, "blank": row.lines - row.lines_read})

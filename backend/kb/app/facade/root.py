@@ -1,0 +1,30 @@
+"""All groups of the facade together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kb.app.facade.answers import Answers
+from kb.app.facade.chunks import Chunks
+from kb.app.facade.events import Events
+from kb.app.facade.index import Index
+from kb.app.facade.jobs import Jobs
+from kb.app.facade.library import Library
+from kb.app.facade.search import Search
+from kb.app.facade.system import System
+from kb.app.facade.viewer import Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class KebabFacade:
+    """What every page, command and shell sees, and nothing else."""
+
+    library: Library
+    search: Search
+    answers: Answers
+    chunks: Chunks
+    viewer: Viewer
+    jobs: Jobs
+    index: Index
+    system: System
+    events: Events

@@ -1,0 +1,96 @@
+"""`search`: finding passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from kb.app.settings import SearchSettings
+from kb.app.wire.search import result_to_wire
+from kb.contract.retrieval import RetrievalResponse
+from kb.contract.search import FindRequest, RetrievalOptions
+from kb.domain.errors import InvalidInput
+from kb.domain.metadata import TrustLevel
+from kb.domain.search import SearchFilters, SearchMode
+from kb.retrieval.results import SearchResult
+from kb.retrieval.values import RetrievalSettings, SearchQuery
+
+# Settings of the request that stand in the values under the same name.
+_SAME = (
+    "top_k",
+    "minimum_vector_similarity",
+    "fts_weight",
+    "vector_weight",
+    "candidate_multiplier",
+    "context_max_characters",
+    "adjacent_chunk_count",
+    "fusion",
+)
+
+
+class Searching(Protocol):
+    """The retriever."""
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Return the best hits for a question."""
+
+
+class Search:
+    """Searches with the configured settings unless a request gives others."""
+
+    def __init__(self, retriever: Callable[[], Searching], settings: SearchSettings) -> None:
+        self._retriever = retriever
+        self._settings = settings
+
+    def find(self, request: FindRequest) -> RetrievalResponse:
+        """Return ranked passages and how they were found."""
+        return result_to_wire(self._retriever().search(query_of(request.query, request.mode, request, self._settings)))
+
+
+def query_of(text: str, mode: str, options: RetrievalOptions, defaults: SearchSettings) -> SearchQuery:
+    """Join a question with its options and the configured settings.
+
+    Raises:
+        InvalidInput: the request asks for what this version does not have, or no channel is left.
+    """
+    _require_possible(options)
+    given = {name: value for name in _SAME if (value := getattr(options, name)) is not None}
+    settings = replace(_configured(defaults), **given)
+    if settings.fts_weight == 0 and settings.vector_weight == 0:
+        raise InvalidInput("fts_weight and vector_weight are both 0", hint="give at least one of them a weight above 0")
+    filters = options.filters
+    wanted = SearchFilters()
+    if filters is not None:
+        wanted = SearchFilters(
+            tags_any=filters.tags_any,
+            lang=filters.lang,
+            path_glob=filters.path_glob,
+            trust_min=TrustLevel(filters.trust_min) if filters.trust_min else None,
+            source_types=filters.types,
+        )
+    return SearchQuery(text, SearchMode(mode), wanted, settings)
+
+
+def _configured(settings: SearchSettings) -> RetrievalSettings:
+    return RetrievalSettings(
+        top_k=settings.top_k,
+        minimum_vector_similarity=settings.minimum_vector_similarity,
+        fts_weight=settings.fts_weight,
+        vector_weight=settings.vector_weight,
+        candidate_multiplier=settings.candidate_multiplier,
+        context_max_characters=settings.context_max_characters,
+        adjacent_chunk_count=settings.adjacent_chunk_count,
+        fusion=settings.hybrid_fusion,
+        rrf_k=settings.rrf_k,
+        snippet_chars=settings.snippet_chars,
+    )
+
+
+def _require_possible(options: RetrievalOptions) -> None:
+    if options.collections:
+        raise InvalidInput(
+            "there are no collections in this library", hint="leave `collections` out to search everything"
+        )
+    if options.local_rerank_enabled:
+        raise InvalidInput("local rerank is not available", hint="leave `local_rerank_enabled` out, or set it to false")

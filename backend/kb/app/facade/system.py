@@ -1,0 +1,26 @@
+"""`system`: the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import kb
+from kb.contract.base import Empty
+from kb.contract.system import Doctor, Health
+
+
+class System:
+    """Health and self-examination."""
+
+    def __init__(self, doctor: Callable[[], Doctor]) -> None:
+        self._doctor = doctor
+
+    def doctor(self, request: Empty) -> Doctor:
+        """Check everything that must be in order."""
+        del request
+        return self._doctor()
+
+    def health(self, request: Empty) -> Health:
+        """Say that the server works."""
+        del request
+        return Health(version=kb.__version__)

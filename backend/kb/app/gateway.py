@@ -1,0 +1,176 @@
+"""How a command reaches the library: through a running server, or by opening it here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from kb.app.config_file import Configuration, load_configuration
+from kb.app.facade.answers import Answers
+from kb.app.facade.chunks import Chunks
+from kb.app.facade.events import Events
+from kb.app.facade.index import Index
+from kb.app.facade.jobs import Jobs
+from kb.app.facade.library import Library
+from kb.app.facade.root import KebabFacade
+from kb.app.facade.search import Search
+from kb.app.facade.system import System
+from kb.app.facade.viewer import Viewer
+from kb.domain.errors import KebabError, NotFound
+
+if TYPE_CHECKING:
+    from kb.app.bootstrap import Parts
+    from kb.app.work import JobDesk
+    from kb.contract.facade import Facade
+    from kb.contract.system import Doctor
+
+_WAIT_S = 10.0
+_SERVER_FILE = "server.json"
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def open_library(configuration: Configuration, *, owner: str) -> Iterator[Facade]:
+    """Give the facade of a running server of this library, else of the library opened here.
+
+    Args:
+        configuration: says which library.
+        owner: the command, as others see it while it holds the library.
+
+    Raises:
+        NotFound: there is no library yet and `owner` is not `kb init`.
+        Busy: another command holds the library for longer than a few seconds.
+        StorageFailed: the library cannot be opened.
+    """
+    server = _running_server(configuration)
+    if server is not None:
+        yield server
+        return
+    if owner != "kb init" and not (configuration.data_dir / "kb.sqlite").exists():
+        raise NotFound("there is no library yet", hint="run `kb init` first")
+    with open_own_library(configuration, owner=owner) as facade:
+        yield facade
+
+
+@contextmanager
+def open_own_library(configuration: Configuration, *, owner: str, serving: bool = False) -> Iterator[Facade]:
+    """Take the lock, open the library here, give its facade, close everything.
+
+    Raises:
+        Busy: another process holds the library.
+        StorageFailed: the library cannot be opened.
+    """
+    from kb.app.bootstrap import Parts, library_lock
+    from kb.app.work import JobDesk
+
+    with ExitStack() as stack:
+        stack.enter_context(library_lock(configuration, owner, 0.0 if serving else _WAIT_S))
+        parts = Parts(configuration)
+        stack.callback(parts.close)
+        events = Events()
+        desk = JobDesk(parts, events)
+        stack.callback(desk.close)
+        if serving:
+            stack.callback(_server_file(configuration).unlink, missing_ok=True)
+            desk.begin()
+        yield cast("Facade", facade_of(parts, desk, events))
+
+
+def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
+    """Return the facade over opened parts."""
+    from kb.app.doctor import config_check, data_dir_check, index_checks, library_checks, report_of
+
+    settings, configuration = parts.settings, parts.configuration
+
+    def doctor() -> Doctor:
+        return report_of([config_check(configuration), data_dir_check(configuration), *library_checks(parts)])
+
+    return KebabFacade(
+        library=Library(
+            parts.catalogue,
+            parts.catalogue,
+            parts.reading,
+            parts.runs,
+            parts.job_control,
+            desk,
+            model=parts.model,
+            workspace=configuration.workspace.name,
+        ),
+        search=Search(parts.ready_retriever, settings.search),
+        answers=Answers(
+            parts.pipeline,
+            parts.answers,
+            events,
+            search=settings.search,
+            rag=settings.rag,
+            llm=settings.models.llm,
+        ),
+        chunks=Chunks(parts.catalogue),
+        viewer=Viewer(
+            parts.catalogue,
+            parts.reading,
+            parts.chunks,
+            workspace=configuration.workspace,
+            data_dir=configuration.data_dir,
+        ),
+        jobs=Jobs(parts.job_control),
+        index=Index(parts.job_control, desk, lambda: list(index_checks(parts))),
+        system=System(doctor),
+        events=events,
+    )
+
+
+def announce(configuration: Configuration, url: str, token: str) -> None:
+    """Leave word where the server is; only the owner may read it."""
+    file = _server_file(configuration)
+    temporary = file.with_name(file.name + ".new")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        json.dump({"url": url, "token": token, "pid": os.getpid()}, out)
+    os.replace(temporary, file)  # noqa: PTH105 - atomic, overwrites
+
+
+def examine() -> Doctor:
+    """Check everything, even when the configuration or the library cannot be opened."""
+    from kb.app.doctor import config_check, data_dir_check, failed, report_of
+    from kb.contract.base import Empty
+
+    try:
+        configuration = load_configuration()
+    except KebabError as error:
+        return report_of([failed("config_loaded", error.message, error.hint)])
+    try:
+        with open_library(configuration, owner="kb doctor") as facade:
+            return facade.system.doctor(Empty())
+    except KebabError as error:
+        checks = [config_check(configuration), data_dir_check(configuration)]
+        return report_of([*checks, failed("sqlite_open", error.message, error.hint)])
+
+
+def _server_file(configuration: Configuration) -> Path:
+    return configuration.data_dir / _SERVER_FILE
+
+
+def _running_server(configuration: Configuration) -> Facade | None:
+    """Return the facade of the server that announced itself, if it still answers."""
+    try:
+        known = json.loads(_server_file(configuration).read_bytes())
+        url, token, pid = str(known["url"]), str(known["token"]), int(known["pid"])
+        os.kill(pid, 0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    from kb.app.remote import RemoteFacade
+    from kb.contract.base import Empty
+
+    remote = RemoteFacade(url, token)
+    try:
+        remote.system.health(Empty())
+    except KebabError:
+        # Its process died and its number was given to another one.
+        _log.info("the announced server does not answer")
+        return None
+    return cast("Facade", remote)
