@@ -110,4 +110,5 @@ class CopiedAssets:
         if reader.is_still(file, content.identity):
             return True
         os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
         return False

@@ -7,6 +7,7 @@ walk does not enter an ignored folder; this is git's own rule, so `!` cannot rea
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -157,23 +158,30 @@ def _compile(ignores: bool, patterns: Iterable[str], setting: str | None) -> Pat
             regex = _regex(pattern, setting)
             if regex is not None:
                 rest.append(regex)
-    combined = re.compile("|".join(f"(?:{regex})" for regex in rest), re.DOTALL) if rest else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        combined = re.compile("|".join(f"(?:{regex})" for regex in rest), re.DOTALL) if rest else None
     return PatternRun(
         ignores, frozenset(names), frozenset(folder_names), frozenset(folder_paths), frozenset(suffixes), combined
     )
 
 
 def _regex(pattern: str, setting: str | None) -> str | None:
+    made: re.Pattern[str] | None = None
+    cause: Exception | None = None
     try:
-        made = GitIgnoreSpecPattern(pattern).regex
-    except ValueError as error:
+        with warnings.catch_warnings():
+            # `[[` in a pattern makes `re` warn of what it may mean some day.
+            warnings.simplefilter("ignore", FutureWarning)
+            made = GitIgnoreSpecPattern(pattern).regex
+    except (ValueError, re.error) as error:
+        cause = error
+    if made is None:
         if setting is None:
             return None
         raise InvalidSettings(
             f"{setting}: {pattern[:80]!r} is not a pattern", hint="patterns are those of .gitignore: **/*.md, drafts/"
-        ) from error
-    if made is None:
-        return None
+        ) from cause
     text: str = made.pattern
     # pathspec also matches what lies below a match; the walk asks about the entry alone.
     text = text.replace("(?:(?P<ps_d>/)|$)", r"/?\Z").replace("(?P<ps_d>/)", r"/\Z")

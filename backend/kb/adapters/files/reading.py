@@ -23,6 +23,7 @@ _PIECE = 1 << 20
 _MEBIBYTE = 1 << 20
 # Linux stamps files with a clock that ticks every 1 to 10 ms: two writes within a tick look alike.
 _TICK_NS = 12_000_000
+_CLIMBING = frozenset({"", ".", ".."})
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = getattr(os, "O_DIRECTORY", 0)
@@ -115,6 +116,8 @@ class ContainedReader:
 
     def _open(self, file: ScannedFile) -> int:
         parts = file.disk_name.split("/")
+        if not _CLIMBING.isdisjoint(parts) or "\0" in file.disk_name:
+            raise _outside(file)
         if not _NOFOLLOW or os.open not in os.supports_dir_fd:
             return os.open(self._resolved(file), _FLAGS)
         try:
@@ -144,7 +147,7 @@ class ContainedReader:
     def _resolved(self, file: ScannedFile) -> str:
         target = os.path.realpath(os.path.join(self.root, *file.disk_name.split("/")))
         if not target.startswith(self.root.rstrip(os.sep) + os.sep):
-            raise Unreadable(f"{file.path} leads out of the workspace and is not read", reason="outside_root")
+            raise _outside(file)
         return target
 
     def _too_big(self, file: ScannedFile, size: int) -> Unreadable:
@@ -172,6 +175,10 @@ def _let_the_clock_tick(modified_ns: int) -> None:
     age = time.time_ns() - modified_ns
     if 0 <= age < _TICK_NS:
         time.sleep((_TICK_NS - age) / 1e9)
+
+
+def _outside(file: ScannedFile) -> Unreadable:
+    return Unreadable(f"{file.path} leads out of the workspace and is not read", reason="outside_root")
 
 
 def _special(file: ScannedFile) -> Unreadable:
