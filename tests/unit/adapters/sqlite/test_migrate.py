@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.integrity import SqliteIntegrity
+from kb.adapters.sqlite.migrate import Migration, known_migrations
+from kb.domain.failures import StorageFailed
+from kb.domain.ids import content_hash
+from tests.fixtures.first_library import fill
+from tests.logical_state import logical_state
+
+GOLDEN = Path(__file__).parent / "golden"
+FIRST = Path(__file__).parents[3] / "fixtures" / "library-v1.sqlite"
+ADD = Migration(2, "add a table", "CREATE TABLE more (name TEXT); -- a remark; with a semicolon\n")
+BROKEN = Migration(3, "broken", "CREATE TABLE more_still (name TEXT);\nINSERT INTO nowhere VALUES (1);\n")
+
+
+def schema(library: Library) -> str:
+    rows = library.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name")
+    return "".join(f"{sql};\n" for (sql,) in rows if not sql.startswith("CREATE TABLE sqlite_"))
+
+
+def kept_first_library(folder: Path) -> Path:
+    folder.mkdir()
+    shutil.copy(FIRST, folder / "kb.sqlite")
+    return folder
+
+
+def test_the_schema_is_the_recorded_one(library: Library) -> None:
+    recorded = (GOLDEN / "schema.sql").read_text(encoding="utf-8")
+    assert schema(library) == recorded, "the DDL changed: add a migration, then record the new golden/schema.sql"
+
+
+def test_a_migration_that_was_released_never_changes() -> None:
+    recorded = json.loads((GOLDEN / "migrations.json").read_text(encoding="utf-8"))
+    hashes = {str(step.number): content_hash(step.sql.encode()) for step in known_migrations()}
+    assert hashes == recorded, "add a new migration and record its hash; never edit one that libraries have had"
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [step.number for step in known_migrations()] == list(range(1, len(known_migrations()) + 1))
+
+
+def test_the_first_library_becomes_one_of_today(library: Library, tmp_path: Path) -> None:
+    fill(library)
+    migrated = Library(kept_first_library(tmp_path / "first"))
+    try:
+        assert schema(migrated) == schema(library)
+        assert logical_state(migrated.reader()) == logical_state(library.reader())
+        assert SqliteIntegrity(migrated).check(None).problems == ()
+        assert migrated.meta("library_id") != library.meta("library_id")
+    finally:
+        migrated.close()
+
+
+def test_every_migration_is_written_down(tmp_path: Path) -> None:
+    library = Library(tmp_path, migrations=[*known_migrations(), ADD])
+    assert library.rows("SELECT id, description FROM migrations ORDER BY id") == [(1, "init"), (2, "add a table")]
+    assert library.meta("schema_version") == "2"
+    library.close()
+
+
+def test_a_migration_that_fails_on_the_copy_leaves_the_library_as_it_was(tmp_path: Path) -> None:
+    folder = kept_first_library(tmp_path / "first")
+    before = (folder / "kb.sqlite").read_bytes()
+    with pytest.raises(StorageFailed, match="failed on a copy") as caught:
+        Library(folder, migrations=[*known_migrations(), ADD, BROKEN])
+    assert "left untouched" in caught.value.hint
+    library = sqlite3.connect(folder / "kb.sqlite")
+    tables = {name for (name,) in library.execute("SELECT name FROM sqlite_master")}
+    library.close()
+    assert not {"more", "more_still"} & tables
+    assert [path.name for path in folder.iterdir()] == ["kb.sqlite"]
+    assert (folder / "kb.sqlite").read_bytes()[100:] == before[100:]
+
+
+def test_a_migration_that_orphans_rows_is_caught_on_the_copy(tmp_path: Path) -> None:
+    orphan = Migration(2, "orphan", "DELETE FROM assets;")
+    with pytest.raises(StorageFailed, match="failed its check on a copy"):
+        Library(kept_first_library(tmp_path / "first"), migrations=[*known_migrations(), orphan])
+
+
+def test_opening_again_runs_nothing(tmp_path: Path) -> None:
+    Library(tmp_path).close()
+    again = Library(tmp_path)
+    assert again.rows("SELECT count(*) FROM migrations") == [(len(known_migrations()),)]
+    again.close()
+
+
+def test_a_migration_cut_off_in_a_statement_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="middle of a statement"):
+        Library(tmp_path, migrations=[Migration(1, "cut", "CREATE TABLE a (b TEXT);\nCREATE TABLE c (d")])
