@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.gate import SqliteGatedChunks
+from kb.adapters.sqlite.gate import KEPT_MAY_BE_SEEN, SqliteGatedChunks
 from kb.adapters.sqlite.payloads import warnings_from
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.domain.items import MediaType
@@ -22,17 +22,17 @@ from kb.domain.recipes import ChunkId, DocumentId
 _KEPT = f"""
 SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
 JOIN document_versions v ON v.doc_id = c.doc_id JOIN items i ON i.item_id = v.item_id
-WHERE c.chunk_id = ? AND v.state <> 'purged' ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
+WHERE c.chunk_id = ? AND {KEPT_MAY_BE_SEEN} ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
 """
-_ORIGINAL = """
+_ORIGINAL = f"""
 SELECT i.workspace_path, i.disk_name, d.doc_id, d.media_type, a.checksum, a.storage_kind, a.storage_path,
   i.active_doc_id IS d.doc_id AND i.deleted_at IS NULL
 FROM items i JOIN document_versions v ON v.item_id = i.item_id JOIN documents d ON d.doc_id = v.doc_id
-JOIN assets a ON a.asset_id = d.asset_id WHERE i.item_id = ? AND v.state <> 'purged'
+JOIN assets a ON a.asset_id = d.asset_id WHERE i.item_id = ? AND {KEPT_MAY_BE_SEEN}
 """
 _UNPARSED = """
 SELECT i.workspace_path, i.disk_name, NULL, i.media_type, coalesce(i.checksum, ''), 'reference', i.workspace_path, 1
-FROM items i WHERE i.item_id = ? AND i.deleted_at IS NULL
+FROM items i WHERE i.item_id = ? AND i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL
 """
 
 

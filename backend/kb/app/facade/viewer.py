@@ -117,7 +117,8 @@ class Viewer:
             )
         place = citation.place
         doc_id = row.item.active_doc_id
-        details = self._reading.details(doc_id) if doc_id else None
+        shown = self._catalogue.document(doc_id) if doc_id else None
+        details = self._reading.details(shown.doc_id) if shown else None
         inside = details is not None and isinstance(place, LinePlace) and place.end <= details.line_count
         found = self._find(row, quote) if quote else None
         state = "exact" if inside and (found is not None or not quote) else "moved" if found else "gone"
