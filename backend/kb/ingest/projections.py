@@ -28,6 +28,7 @@ class Rebuilt:
     """What a rebuild wrote.
 
     Attributes:
+        text_entries: None when the text index was not asked for.
         vectors: by the name of the index.
         embeddings_made: how often a model ran meanwhile, as counted by the caller's own counter.
     """

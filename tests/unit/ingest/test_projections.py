@@ -106,3 +106,10 @@ def test_a_rebuild_without_a_model_builds_the_text_index(world: World) -> None:
     world.text_index.lose()
     done = rebuild(world.library, world.library, None, world.text_index, (world.scan_index,), embeddings_made=int)
     assert (done.text_entries, done.vectors) == (2, {})
+
+
+def test_a_rebuild_of_vectors_alone_leaves_the_text_index_as_it_is(world: World) -> None:
+    world.scan_index.lose()
+    done = rebuild(world.library, world.library, MODEL, None, (world.scan_index,), embeddings_made=int)
+    assert (done.text_entries, done.vectors) == (None, {"scan": 2})
+    assert world.text_index.rebuilds == 0
