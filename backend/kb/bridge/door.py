@@ -25,6 +25,8 @@ _Receive = Callable[[], Awaitable[Message]]
 _Send = Callable[[Message], Awaitable[None]]
 _App = Callable[[Message, _Receive, _Send], Awaitable[None]]
 
+_MAX_DRAINED = 16 * MAX_BODY
+_DRAIN_SECONDS = 3.0
 _WITHOUT_TOKEN = frozenset({("GET", HEALTH), ("HEAD", HEALTH), ("POST", SESSION)})
 _BY_COOKIE = (f"{API}/files/", f"{API}/sources/", f"{API}/events")
 _OWN_FETCHES = frozenset({b"same-origin", b"none"})
@@ -65,6 +67,7 @@ class Door:
         if refusal is None:
             await self._app(scope, receive, guarded)
         else:
+            await _drain(receive)
             await _refuse(refusal, guarded)
 
     def _refusal(self, scope: Message) -> Problem | None:
@@ -127,6 +130,19 @@ async def _body(scope: Message, receive: _Receive) -> bytes | Problem:
     except TimeoutError:
         return problem(408, "too_slow", "the request took too long to arrive")
     return b"".join(parts)
+
+
+async def _drain(receive: _Receive) -> None:
+    """Read some of what is still coming: closing on it would reset the connection before the reply is read."""
+    size, more = 0, True
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while more and size < _MAX_DRAINED:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more = message["type"] == "http.request" and message.get("more_body", False)
+    except TimeoutError:
+        return
 
 
 def _replay(body: bytes, receive: _Receive) -> _Receive:
