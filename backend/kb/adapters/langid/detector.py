@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 _SAMPLE = 2000
-_STATISTICS_SAMPLE = 700
+_STATISTICS_SAMPLE = 400
 _MIN_LETTERS = 20
 _MIN_PROBABILITY = 0.5
 # a Han, Kana or Hangul letter says about as much as three Latin ones
@@ -52,22 +52,21 @@ class ScriptLanguageDetector:
     def detect(self, text: str) -> str:
         """Return an ISO 639-1 code, `zh-Hans`/`zh-Hant` for Chinese, `und` when unsure."""
         sample = text[:_SAMPLE]
-        letters = _length(_LETTERS, sample)
         if not sample.isascii():
-            by_script = _by_script(sample, letters)
+            by_script = _by_script(sample, _length(_LETTERS, sample))
             if by_script:
                 return by_script
-        if letters < _MIN_LETTERS:
-            return "und"
-        return self._by_statistics(sample)
+        return self._by_statistics(sample[:_STATISTICS_SAMPLE])
 
     def _by_statistics(self, sample: str) -> str:
+        if _length(_LETTERS, sample) < _MIN_LETTERS:
+            return "und"
         if self._identifier is None:
             from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
             self._identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
             self._identifier.set_languages(list(_LANGUAGES))
-        language, probability = self._identifier.classify(sample[:_STATISTICS_SAMPLE])
+        language, probability = self._identifier.classify(sample)
         return str(language) if probability >= _MIN_PROBABILITY else "und"
 
 

@@ -66,9 +66,13 @@ class BlockReader:
     def _paragraph(self, inline: Token) -> None:
         text = LinedText()
         first = _first_line(inline)
-        self._inline.read(inline.content, first, text)
         if "|" in inline.content and _DELIMITER_ROW.search(inline.content):
             self._warn_table(first, "its header and its rule have different numbers of cells; read as text")
+            for number, line in enumerate(inline.content.split("\n"), first):
+                _new_line(text, "")
+                self._inline.read(line.strip(), number, text)
+        else:
+            self._inline.read(inline.content, first, text)
         lines = (first, first + inline.content.count("\n"))
         self._add(BlockKind.PARAGRAPH, text, lines, Prose(tuple(self._inline.inlines)))
 
@@ -225,14 +229,13 @@ class BlockReader:
         inline = self._inline
         words, segments = text.finish()
         media = inline.media
-        if words.strip():
-            alone = media and kind is BlockKind.PARAGRAPH and len("".join(words.split())) <= inline.media_characters
-            if not alone:
-                span = line_span(*lines)
-                self.blocks.append(ParsedBlock(kind, words, span, self._path, payload, segments))
+        alone = media and kind is BlockKind.PARAGRAPH and len("".join(words.split())) <= inline.media_characters
+        if words.strip() and not alone:
+            span = line_span(*lines)
+            self.blocks.append(ParsedBlock(kind, words, span, self._path, payload, segments))
         if media:
             for item in media:
-                self.blocks.append(self._reference(item, words))
+                self.blocks.append(self._reference(item, "" if alone else words))
             inline.media = []
             inline.media_characters = 0
         if inline.inlines:
@@ -240,9 +243,8 @@ class BlockReader:
 
     def _reference(self, item: Media, words: str) -> ParsedBlock:
         """A picture or recording; its words stand here unless the text around it holds them already."""
-        alone = not self.blocks or item.alt not in words or self.blocks[-1].text != words
         span = line_span(item.line, item.last_line)
-        text = item.alt if alone else ""
+        text = "" if item.alt in words else item.alt
         segments = (Segment(0, len(text), span),) if text else ()
         return ParsedBlock(item.kind, text, span, self._path, MediaRef(item.src, item.alt), segments)
 

@@ -9,7 +9,7 @@ _BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6]|/td|/th)\b[^<>]*>", re.IGNO
 _IMAGE = re.compile(r"<img\b[^<>]*?\balt\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]*>", re.IGNORECASE)
 _POWER = re.compile(r"<sup>(?=\w{1,3}</sup>)", re.IGNORECASE)
 _TAG = re.compile(r"<[A-Za-z/!?][^<>]*>")
-_HIDDEN = (("<!--", "-->"), ("<script", "</script"), ("<style", "</style"), ("<![cdata[", "]]>"))
+_HIDDEN = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"), ("<![cdata[", "]]>"))
 
 
 def visible_lines(source: str) -> list[str]:

@@ -27,21 +27,23 @@ MAX_CHARACTERS = 20_000
 _MARKUP = re.compile(r"[\\`*_~\[<&\n]")
 _PIECES = re.compile(
     r"""
-      (?P<text> (?: [^\\`*_~\[<&\n!]
+      (?P<text> (?: [^\\`*_~\[<&\n!]++
                   | !(?!\[)
                   | (?<=[^\W_])_+(?=[^\W_])
                   | (?<!~)~(?!~)
                   | <(?=[\s\d=]|\Z) | &(?=\s|\Z) )+ )
     | (?P<line> \n[ \t]* )
     | `(?P<code>[^`\n]+)`(?!`)
-    | (?<!!)\[(?: (?P<label>[^\[\]\\`*_~<&!\n]+) | `(?P<code_label>[^`\n]+)` )\]
-      \((?P<href>(?!(?:javascript|vbscript|file|data):)[^\s()<>\\&`\[\]"'%\x00-\x20\x7f-\U0010ffff]+)\)
-    | (?<!\*)\*\*(?P<strong>[^\W_](?:[^\\`*_~\[<&\n!]*[^\W_])?)\*\*(?!\*)
+    | (?<!!)\[(?P<label>(?:[^\[\]\\`*_~<&!\n]|(?<!`)`[^`\n]+`(?!`))+)\]
+      \((?P<href>(?!(?:javascript|vbscript|file|data):)[^\s()<>\\&`\[\]"'\x00-\x20\x7f]+)\)
+    | (?<!\*)\*\*(?P<strong>[^\W_](?:(?:[^\\`*_~\[<&\n!]|(?<!`)`[^`\n]+`(?!`))*[^\W_])?)\*\*(?!\*)
     | (?<!\*)\*(?P<emph>[^\W_](?:[^\\`*_~\[<&\n!]*[^\W_])?)\*(?!\*)
+    | (?<![^\s!-/:-@\[-^`{-~])_(?P<under>[^\W_](?:[^\\`*_~\[<&\n!]*[^\W_])?)_(?![^\s!-/:-@\[-^`{-~])
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]")
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+_FOOTNOTE = re.compile(r" ?\[\^([^\]\s]+)\]")
 _WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 _WIDE_END = re.compile(_WIDE + r"\Z")
 _WIDE_START = re.compile(_WIDE)
@@ -100,7 +102,7 @@ class InlineReader:
                 into.own("\n")
             into.add(text.strip(), number)
 
-    def _text(self, text: str, line: int, into: LinedText) -> None:
+    def _text(self, text: str, line: int, into: LinedText, last_line: int = 0) -> None:
         """Append words; a line end that is only the file's becomes a space, or nothing in Chinese and Japanese."""
         if self._soft:
             self._soft = False
@@ -110,7 +112,7 @@ class InlineReader:
         if self._power:  # 2<sup>8</sup> is not 28
             self._power = False
             into.own("^" if len(text) <= _POWER else " ")
-        into.add(text, line)
+        into.add(text, line, last_line)
 
     def _read_pieces(self, content: str, line: int, into: LinedText) -> bool:
         pieces: list[tuple[str | None, str, str]] = []
@@ -122,8 +124,7 @@ class InlineReader:
                 return False
             kind = found.lastgroup
             if kind == "href":
-                name = "label" if found["label"] is not None else "code_label"
-                pieces.append((name, found[name], found["href"]))
+                pieces.append(("label", found["label"], found["href"]))
             else:
                 pieces.append((kind, found[kind], "") if kind else (None, "", ""))
             position = found.end()
@@ -137,17 +138,34 @@ class InlineReader:
                 hard = index > 0 and pieces[index - 1][0] == "text" and pieces[index - 1][1].endswith("  ")
                 self._soft = not hard
                 line += 1
-            elif kind in {"label", "code_label"}:
-                label = _code(text) if kind == "code_label" else text
-                self._text(label, line, into)
-                if kind == "code_label":
-                    self.inlines.append(Styled(label, "code"))
-                self._link(label, href, line, line)
+            elif kind == "code":
+                self._code(text, line, into)
             else:
-                shown = _code(text) if kind == "code" else text
-                self._text(shown, line, into)
-                self.inlines.append(Styled(shown, kind))  # type: ignore[arg-type]  # the group names are the styles
+                shown = self._words(text, line, into)
+                if kind == "label":
+                    self._link(shown, href, line, line)
+                else:
+                    self.inlines.append(Styled(shown, "strong" if kind == "strong" else "emph"))
         return True
+
+    def _words(self, text: str, line: int, into: LinedText) -> str:
+        """Append words that may hold code spans; return them as shown."""
+        if "`" not in text:
+            self._text(text, line, into)
+            return text.strip()
+        part = len(into.parts)
+        for number, piece in enumerate(_CODE_SPAN.split(text)):
+            if number % 2:
+                self._code(piece, line, into)
+            elif piece:
+                self._text(piece, line, into)
+        return into.text(part).strip()
+
+    def _code(self, text: str, line: int, into: LinedText) -> None:
+        if text[0] == text[-1] == " " and text.strip(" "):
+            text = text[1:-1]
+        self._text(text, line, into)
+        self.inlines.append(Styled(text, "code"))
 
     def _read_tokens(self, content: str, line: int, into: LinedText) -> None:
         markdown = self._markdown
@@ -171,12 +189,10 @@ class InlineReader:
                 self._soft = False
                 into.own("\n")
             elif token.nesting > 0:
-                if self._soft:
-                    self._text("", current, into)
                 open_parts.append((len(into.parts), token, current))
             elif token.nesting < 0 and open_parts:
                 part, opening, opened = open_parts.pop()
-                self._close(opening, into.text(part), opened, last)
+                self._close(opening, into.text(part).strip(), opened, last)
             else:
                 self._leaf(token, current, last, into)
             current = last
@@ -190,8 +206,7 @@ class InlineReader:
     def _leaf(self, token: Token, line: int, last: int, into: LinedText) -> None:
         kind = token.type
         if kind == "code_inline":
-            self._text("", line, into)
-            into.add(token.content, line, last)
+            self._text(token.content, line, into, last)
             self.inlines.append(Styled(token.content, "code"))
         elif kind == "image":
             alt = _alt(token.children or [])
@@ -212,8 +227,7 @@ class InlineReader:
         elif name == "sup>":
             self._power = True
         elif name.startswith("img"):
-            self._text("", line, into)
-            into.add(" ".join(filter(None, visible_lines(tag))), line, line + tag.count("\n"))
+            self._text(" ".join(filter(None, visible_lines(tag))), line, into, line + tag.count("\n"))
 
     def _wiki(self, token: Token, line: int, into: LinedText) -> None:
         target = str(token.attrs.get("href", ""))
@@ -233,8 +247,7 @@ class InlineReader:
     def _picture(self, src: str, alt: str, lines: tuple[int, int], into: LinedText) -> None:
         self.media.append(Media(BlockKind.IMAGE_REF, src, alt or _file_name(src), *lines))
         if alt:
-            self._text("", lines[0], into)
-            into.add(alt, *lines)
+            self._text(alt, lines[0], into, lines[1])
             self.media_characters += len(alt)
 
     def _link(self, text: str, href: str, line: int, last: int) -> None:
@@ -256,12 +269,6 @@ class InlineReader:
             return ""
 
         return _FOOTNOTE.sub(known, text)
-
-
-def _code(content: str) -> str:
-    if content[0] == content[-1] == " " and content.strip(" "):
-        return content[1:-1]
-    return content
 
 
 def _alt(children: list[Token]) -> str:

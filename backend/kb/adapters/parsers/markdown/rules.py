@@ -20,6 +20,8 @@ InlineRule = Callable[[StateInline, bool], bool]
 def reader() -> MarkdownIt:
     """Return markdown-it with our rules. Only its block and inline parts are used, never its renderer."""
     markdown = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    # targets stay as written: they are looked up in the workspace, never followed
+    markdown.normalizeLink = _as_written  # type: ignore[method-assign, assignment]
     markdown.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
     markdown.block.ruler.before(
         "paragraph", "notice", _notice, {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -34,6 +36,10 @@ def reader() -> MarkdownIt:
     ):
         markdown.inline.ruler.at(name, _ending(rule))
     return markdown
+
+
+def _as_written(target: str) -> str:
+    return target
 
 
 def _ending(rule: InlineRule) -> InlineRule:
