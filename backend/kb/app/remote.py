@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from kb.contract.answers import Answer, AskRequest
 from kb.contract.base import Request, Wire
 from kb.contract.events import CheckedClaim, StreamEvent, Token
-from kb.contract.facade import EventsGroup, contract_groups, methods_of
+from kb.contract.facade import EventsGroup, Subscription, contract_groups, methods_of
 from kb.contract.files import LocalFile
 from kb.contract.groups import (
     AnswersGroup,
@@ -58,7 +58,7 @@ class RemoteFacade:
         self.jobs = cast(JobsGroup, _Group(self, "jobs"))
         self.index = cast(IndexGroup, _Group(self, "index"))
         self.system = cast(SystemGroup, _Group(self, "system"))
-        self.events = cast(EventsGroup, _Group(self, "events"))
+        self.events: EventsGroup = _Events()
 
     def call(self, group: str, method: str, request: Request) -> Wire:
         """Call one method and wait for its reply."""
@@ -154,6 +154,11 @@ class _Viewer(_Group):
 
     def file(self, item_id: str, doc_id: str | None = None) -> LocalFile:
         raise InvalidInput(f"the file of {item_id[:40]} ({doc_id or 'now'}) comes from the server, not from a path")
+
+
+class _Events:
+    def subscribe(self) -> Subscription:
+        raise InvalidInput("the events of a running server are read from GET /api/v1/events")
 
 
 _EVENTS: dict[str, type[Wire]] = {

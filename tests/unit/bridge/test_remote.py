@@ -76,6 +76,13 @@ def test_a_file_is_read_as_markdown_by_its_item(live: Live, remote: RemoteFacade
         remote.viewer.markdown("nothing")
 
 
+def test_what_only_the_server_itself_can_give_is_refused_with_words(remote: RemoteFacade) -> None:
+    with pytest.raises(InvalidInput, match="comes from the server"):
+        remote.viewer.file("text")
+    with pytest.raises(InvalidInput, match="/api/v1/events"):
+        remote.events.subscribe()
+
+
 def test_a_wrong_token_is_explained(live: Live) -> None:
     stranger = RemoteFacade(f"http://127.0.0.1:{live.port}", "wrong")
     with pytest.raises(Unreachable, match="did not let us in"):
