@@ -38,6 +38,7 @@ class Version:
 class MemoryLibrary:
     items: dict[ItemId, Item] = field(default_factory=dict)
     versions: list[Version] = field(default_factory=list)
+    waiting: dict[DocumentId, Version] = field(default_factory=dict)
     keys: dict[ChunkId, ChunkKey] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
     records: dict[ChunkKey, str] = field(default_factory=dict)
@@ -112,10 +113,11 @@ class MemoryLibrary:
     ) -> None:
         self._called()
         self._put(item)
-        for version in self.versions:
-            if version.document.doc_id == document.doc_id and version.state == "indexing":
-                return
-        self.versions.append(Version(item.item_id, document, tuple(chunks)))
+        if document.doc_id in self.waiting:
+            return
+        version = Version(item.item_id, document, tuple(chunks))
+        self.waiting[document.doc_id] = version
+        self.versions.append(version)
         for chunk in chunks:
             key = self.keys.setdefault(chunk.chunk_id, ChunkKey(len(self.keys) + 1))
             if model:
@@ -125,16 +127,17 @@ class MemoryLibrary:
     def activate(self, doc_ids: Sequence[DocumentId]) -> None:
         self._called()
         self.activations.append(len(doc_ids))
+        changed = {version.item_id for doc_id in doc_ids if (version := self.waiting.get(doc_id))}
+        for old in self.versions:
+            if old.item_id in changed and old.state == "ready":
+                self._retire(old)
         for doc_id in doc_ids:
-            for version in [v for v in self.versions if v.document.doc_id == doc_id and v.state == "indexing"]:
-                for old in self.versions:
-                    if old.item_id == version.item_id and old is not version and old.state == "ready":
-                        self._retire(old)
+            if version := self.waiting.pop(doc_id, None):
                 version.state = "ready"
                 self.items[version.item_id] = replace(self.items[version.item_id], active_doc_id=doc_id)
 
     def staged(self) -> Sequence[DocumentId]:
-        return [version.document.doc_id for version in self.versions if version.state == "indexing"]
+        return list(self.waiting)
 
     def purge(self, keep_versions: int) -> Sequence[str]:
         self._called()
@@ -147,6 +150,7 @@ class MemoryLibrary:
         return [f"assets/{v.document.asset_id[:2]}/{v.document.asset_id}" for v in dead]
 
     def _retire(self, version: Version) -> None:
+        self.waiting.pop(version.document.doc_id, None)
         version.state = "superseded"
         self.log.append(("text", "remove", version.document.doc_id))
         for chunk in version.chunks:
