@@ -146,6 +146,24 @@ class DocumentWriterContract:
         assert ports.texts() == ["Kebab grills."]
         assert ports.indexed_texts() == ["Kebab grills."]
 
+    def test_staging_what_is_shown_already_leaves_it_shown(self, ports: Ports) -> None:
+        one = staged("a.md", "Kebab grills.")
+        ports.publish(one)
+        ports.stage(one)
+        assert ports.documents.staged() == []
+        assert ports.items.live_items()[path_of("a.md")].state is ItemState.READY
+        assert ports.texts() == ["Kebab grills."]
+
+    def test_a_text_that_comes_back_before_the_other_was_shown_wins(self, ports: Ports) -> None:
+        a, b = staged("a.md", "First."), staged("a.md", "Second.")
+        ports.publish(a)
+        ports.embed()
+        ports.stage(b, a)
+        ports.documents.activate([b.document.doc_id, a.document.doc_id])
+        assert ports.texts() == ["First."]
+        assert ports.indexed_texts() == ["First."]
+        assert ports.gate.facts(MODEL).vectors == 1
+
     def test_a_text_that_comes_back_is_shown_again(self, ports: Ports) -> None:
         a, b = staged("a.md", "First."), staged("a.md", "Second.")
         for version in (a, b, a):

@@ -170,19 +170,18 @@ class FakeDocumentWriter:
                 by_id[chunk.chunk_id] = ChunkKey(lib.last_key)
                 lib.chunks[ChunkKey(lib.last_key)] = chunk
             keys.append(by_id[chunk.chunk_id])
-        same = [
-            version
-            for version in lib.versions
-            if (version.item_id, version.doc_id, version.chunks) == (item.item_id, document.doc_id, tuple(keys))
-            and version.state in {"indexing", "ready"}
-        ]
+        newest = next((v for v in reversed(lib.versions) if v.item_id == item.item_id), None)
+        made = (document.doc_id, tuple(keys))
+        same = newest is not None and (newest.doc_id, newest.chunks) == made and newest.state in {"indexing", "ready"}
         if not same:
             lib.versions.append(Version(item.item_id, document.doc_id, tuple(keys)))
+        elif newest and newest.state == "ready":
+            self._show(newest)
         if model:
             for key in keys:
                 if lib.chunks[key].role is not ChunkRole.PARENT:
                     lib.records.setdefault((model.fingerprint(), key), ("pending", 0))
-        if not same or same[-1].state == "ready":
+        if not same or (newest and newest.state == "ready"):
             if known:
                 lib.write("text", "remove", document.doc_id)
             lib.write("text", "add", document.doc_id)
@@ -197,15 +196,18 @@ class FakeDocumentWriter:
                         earlier.state = "superseded"
                         superseded.append(earlier.doc_id)
                 version.state = "ready"
-                item = lib.items[version.item_id]
-                empty = item.state is ItemState.EMPTY
-                lib.items[item.item_id] = replace(
-                    item,
-                    active_doc_id=doc_id,
-                    state=ItemState.EMPTY if empty else ItemState.READY,
-                    reason=item.reason if empty else None,
-                )
+                self._show(version)
         lib.withdraw(superseded)
+
+    def _show(self, version: Version) -> None:
+        item = self.library.items[version.item_id]
+        empty = item.state is ItemState.EMPTY
+        self.library.items[item.item_id] = replace(
+            item,
+            active_doc_id=version.doc_id,
+            state=ItemState.EMPTY if empty else ItemState.READY,
+            reason=item.reason if empty else None,
+        )
 
     def staged(self) -> Sequence[DocumentId]:
         return sorted({version.doc_id for version in self.library.versions if version.state == "indexing"})

@@ -44,14 +44,16 @@ INSERT OR IGNORE INTO embedding_records (model_key, chunk_key, state, char_count
 SELECT ?, chunk_key, 'pending', char_count, text_hash FROM chunks
 WHERE doc_id = ? AND chunking_key = ? AND role <> 'parent'
 """
-_SAME_VERSION = """
-SELECT state FROM document_versions
-WHERE item_id = ? AND doc_id = ? AND chunking_key = ? AND state IN ('indexing','ready')
-ORDER BY number DESC LIMIT 1
+_NEWEST_VERSION = """
+SELECT doc_id, chunking_key, state FROM document_versions WHERE item_id = ? ORDER BY number DESC LIMIT 1
 """
 _VERSION = """
 INSERT INTO document_versions (item_id, number, doc_id, state, chunking_key, chunk_count, created_at)
 SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ? FROM document_versions WHERE item_id = ?
+"""
+_SHOWN_ITEM = """
+UPDATE items SET active_doc_id = ?, reason = CASE state WHEN 'empty' THEN reason END,
+  state = CASE state WHEN 'empty' THEN 'empty' ELSE 'ready' END, updated_at = ? WHERE item_id = ?
 """
 _EXPENDABLE = """
 SELECT item_id, number, doc_id FROM (
@@ -96,8 +98,8 @@ class SqliteDocumentWriter:
             put_item(connection, item, asset.media_type.value)
             known = _put_document(connection, asset, document)
             chunking = _chunking_key(connection, chunks)
-            version = connection.execute(_SAME_VERSION, (item.item_id, document.doc_id, chunking)).fetchone()
-            if version is None:
+            state = _state_if_newest(connection, item, document, chunking)
+            if state is None:
                 count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
                 values = (item.item_id, document.doc_id, chunking, count, now, item.item_id)
                 connection.execute(_VERSION, values)
@@ -106,7 +108,7 @@ class SqliteDocumentWriter:
                 connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, chunking))
             if known:
                 _enrol_again(connection, document.doc_id)
-            if version is None or version[0] == "ready":
+            if state != "indexing":
                 log_text(connection, "remove" if known else "add", (document.doc_id,))
                 log_text(connection, "add", (document.doc_id,) if known else ())
 
@@ -163,6 +165,22 @@ def _put_document(connection: sqlite3.Connection, asset: RawAsset, document: Can
     return known
 
 
+def _state_if_newest(
+    connection: sqlite3.Connection, item: Item, document: CanonicalDocument, chunking: int
+) -> str | None:
+    """Return `indexing` or `ready` when this is the item's newest version already.
+
+    Only the newest counts: a text that comes back while another is staged is a version of its own.
+    """
+    newest = connection.execute(_NEWEST_VERSION, (item.item_id,)).fetchone()
+    if newest is None or newest[:2] != (document.doc_id, chunking) or newest[2] not in {"indexing", "ready"}:
+        return None
+    if newest[2] == "ready":
+        # There will be nothing to activate, so what activation says of the item is said here.
+        connection.execute(_SHOWN_ITEM, (document.doc_id, now_text(), item.item_id))
+    return str(newest[2])
+
+
 def _chunking_key(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> int:
     """Return the row of how these chunks were made; all of one document are made alike."""
     made = (chunks[0].chunker_version, chunks[0].policy_hash) if chunks else ("", "")
@@ -200,11 +218,7 @@ def _activate(connection: sqlite3.Connection, doc_id: DocumentId) -> list[str]:
         connection.execute(
             "UPDATE document_versions SET state = 'ready' WHERE item_id = ? AND number = ?", (item_id, number)
         )
-        connection.execute(
-            "UPDATE items SET active_doc_id = ?, reason = CASE state WHEN 'empty' THEN reason END,"
-            " state = CASE state WHEN 'empty' THEN 'empty' ELSE 'ready' END, updated_at = ? WHERE item_id = ?",
-            (doc_id, now_text(), item_id),
-        )
+        connection.execute(_SHOWN_ITEM, (doc_id, now_text(), item_id))
     return superseded
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,22 +41,27 @@ def test_acknowledged_means_committed_and_rows_belong_to_something(library: Libr
         connection.execute("INSERT INTO document_tags VALUES ('nothing', 'tag')")
 
 
-def test_a_transaction_that_fails_leaves_nothing(library: Library) -> None:
-    with pytest.raises(RuntimeError), library.transaction() as connection:
+def set_and_stumble(library: Library) -> None:
+    with library.transaction() as connection:
         connection.execute(SET, ("a", "1"))
         raise RuntimeError
+
+
+def set_and_stumble_outside(library: Library) -> None:
+    with library.transaction():
+        with library.transaction() as connection:
+            connection.execute(SET, ("a", "1"))
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("fails", [set_and_stumble, set_and_stumble_outside])
+def test_a_transaction_that_fails_leaves_nothing(library: Library, fails: Callable[[Library], None]) -> None:
+    with pytest.raises(RuntimeError):
+        fails(library)
     assert settings(library) == {}
     with library.transaction() as connection:
         connection.execute(SET, ("b", "2"))
     assert settings(library) == {"b": "2"}
-
-
-def test_a_transaction_inside_another_is_part_of_it(library: Library) -> None:
-    with pytest.raises(RuntimeError), library.transaction():
-        with library.transaction() as connection:
-            connection.execute(SET, ("a", "1"))
-        raise RuntimeError
-    assert settings(library) == {}
 
 
 def test_readers_see_the_last_commit_and_writers_take_turns(library: Library) -> None:
