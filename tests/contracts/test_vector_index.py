@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kb.adapters.chroma.index import ChromaVectors
 from kb.adapters.vectorscan.index import ScanVectors
 from tests.contracts.vector_index import MODEL, VectorIndexContract, row, snapshot, some, unit
 from tests.fakes.search import FakeVectors
@@ -38,5 +39,14 @@ class TestScanVectors(_Exact):
     @pytest.fixture
     def index(self, tmp_path: Path) -> Iterator[ScanVectors]:
         index = ScanVectors(tmp_path / "vectors", "library")
+        yield index
+        index.close()
+
+
+@pytest.mark.slow
+class TestChromaVectors(VectorIndexContract):
+    @pytest.fixture
+    def index(self, tmp_path: Path) -> Iterator[ChromaVectors]:
+        index = ChromaVectors(tmp_path / "chroma", "library")
         yield index
         index.close()

@@ -1,0 +1,1 @@
+"""The approximate vector index: Chroma, in a child process that may die at any time."""
