@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -34,6 +35,7 @@ from kb.app.models import find_folder, find_language_model
 from kb.domain.answers import ModelRef, TraceId
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
+from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable, StorageFailed
 from kb.ingest.pipeline import IngestPorts
 from kb.ingest.projections import catch_up_vectors
@@ -286,6 +288,13 @@ class Parts:
         return AnswerPipeline(
             evidence, model, self.answers, clock=now, new_trace_id=lambda: TraceId(new_trace_id("ans"))
         )
+
+    def warm(self) -> None:
+        """Load what the first question would wait for; on a thread of its own, and failing in silence."""
+        if self.embedder is not None:
+            with contextlib.suppress(KebabError):
+                self.ready_retriever()
+                self.embedder.embed_query("")
 
     def close(self) -> None:
         """Stop children and let go of files."""

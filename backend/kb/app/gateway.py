@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -78,6 +79,7 @@ def open_own_library(configuration: Configuration, *, owner: str, serving: bool 
         if serving:
             stack.callback(_server_file(configuration).unlink, missing_ok=True)
             desk.begin()
+            threading.Thread(target=parts.warm, name="warm", daemon=True).start()
         yield cast("Facade", facade_of(parts, desk, events))
 
 
