@@ -111,6 +111,7 @@ def with_generation(draft: Draft, prompt: Prompt, made: Generation) -> Draft:
         ("unknown_markers", bool(made.dropped_markers)),
         ("cut_by_length", made.finish_reason == "length"),
         ("stopped", made.finish_reason == "aborted"),
+        ("repetition_cut", made.finish_reason == "repetition"),
     )
     return replace(
         draft,
@@ -118,7 +119,7 @@ def with_generation(draft: Draft, prompt: Prompt, made: Generation) -> Draft:
         prompt=prompt,
         prompt_tokens=made.prompt_tokens,
         completion_tokens=made.completion_tokens,
-        finish_reason=made.finish_reason,
+        finish_reason=made.finish_reason or "error",
         degraded=(*draft.degraded, *(word for word, holds in said if holds)),
     )
 

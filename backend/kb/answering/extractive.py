@@ -22,8 +22,8 @@ EXTRACTIVE = ModelRef(id="extractive-v1", provider="extractive")
 MAX_SENTENCES = 3
 MAX_CHARACTERS = 600
 
-_NEIGHBOUR, _PASSAGE, _HEADING, _KIND, _RELEVANCE, _FIRST = 0.20, 0.45, 0.10, 0.12, 0.25, 0.03
-_NEAR_BEST = 0.45
+_NEIGHBOUR, _PASSAGE, _HEADING, _KIND, _RELEVANCE, _FIRST = 0.20, 0.45, 0.10, 0.20, 0.25, 0.03
+_NEAR_BEST = 0.6
 """A further sentence must score this share of the best one's score."""
 
 _NUMBER = re.compile(

@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from kb.answering.claims import answer_sentences
 from kb.answering.events import Reader, TextCame
 from kb.answering.markers import MarkerReader, Piece
 from kb.answering.phrases import may_become_insufficient, says_insufficient
-from kb.answering.ports import GenerateRequest, LanguageModel
+from kb.answering.ports import GeneratedPiece, GenerateRequest, LanguageModel
 from kb.domain.errors import KebabError
+from kb.domain.text import fold
 
 
 @dataclass(slots=True)
@@ -21,7 +23,7 @@ class Generation:
         raw: the text as the model wrote it, with `[#n]`.
         pieces: the text as people see it, with what each marker means.
         shown: evidence number to shown number.
-        finish_reason: stop, length, aborted or error.
+        finish_reason: stop, length, aborted, repetition or error; None until there is one.
         failure: why it broke off: `model_unavailable` before the first text, `model_failed` after; else None.
     """
 
@@ -29,7 +31,7 @@ class Generation:
     pieces: list[Piece] = field(default_factory=list)
     shown: dict[int, int] = field(default_factory=dict)
     dropped_markers: tuple[int, ...] = ()
-    finish_reason: str = "error"
+    finish_reason: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
     failure: str | None = None
@@ -65,40 +67,79 @@ def generate(
     teller: Teller,
     stop: Callable[[], bool],
 ) -> Generation:
-    """Run one generation to its end, its failure, or the person's stop.
+    """Run one generation to its end, its failure, its first repeated sentence, or the person's stop.
 
     Text that may still become the refusal sentence is not told: a refusal is shown in Kebab's words.
     """
-    markers = MarkerReader(allowed)
-    done = Generation()
-    held: list[Piece] = []
-
-    def show(pieces: list[Piece], *, final: bool = False) -> None:
-        done.pieces += pieces
-        held.extend(pieces)
-        if says_insufficient(done.raw) or (may_become_insufficient(done.raw) and not final):
-            return
-        for piece in held:
-            teller.tell(piece.text)
-        held.clear()
-
+    writing = _Writing(MarkerReader(allowed), teller)
+    done = writing.done
     try:
         # Closing is what stops the model; an abandoned generator would only stop when collected.
         with closing(model.generate(request)) as pieces:
             for piece in pieces:
-                done.raw += piece.text
-                show(markers.feed(piece.text))
-                if piece.finish_reason is not None:
-                    done.finish_reason = piece.finish_reason
-                    done.prompt_tokens, done.completion_tokens = piece.prompt_tokens, piece.completion_tokens
-                elif stop():
+                writing.take(piece)
+                if done.finish_reason is None and stop():
                     done.finish_reason = "aborted"
+                if done.finish_reason is not None:
                     break
     except KebabError:
-        done.finish_reason = "error"
-    if done.finish_reason == "error":
+        done.finish_reason = None
+    if done.finish_reason in {None, "error"}:
         done.failure = "model_failed" if done.raw else "model_unavailable"
-    else:
-        show(markers.close(), final=True)
-    done.shown, done.dropped_markers = markers.shown, tuple(markers.dropped)
+        return done
+    writing.finish()
+    if done.finish_reason in {"aborted", "repetition"}:
+        # The model was closed before it could say what it read and wrote.
+        done.prompt_tokens = model.count_tokens(request.system) + model.count_tokens(request.user)
+        done.completion_tokens = model.count_tokens(done.raw)
     return done
+
+
+class _Writing:
+    """A generation in progress."""
+
+    def __init__(self, markers: MarkerReader, teller: Teller) -> None:
+        self.done = Generation()
+        self._markers = markers
+        self._teller = teller
+        self._held: list[Piece] = []
+
+    def take(self, piece: GeneratedPiece) -> None:
+        """Take one piece of the model."""
+        done = self.done
+        done.raw += piece.text
+        read = self._markers.feed(piece.text)
+        again = _cited_again([*done.pieces, *read])
+        if again is not None:
+            read = read[: again - len(done.pieces)]
+        self._show(read)
+        if piece.finish_reason is not None:
+            done.finish_reason = piece.finish_reason
+            done.prompt_tokens, done.completion_tokens = piece.prompt_tokens, piece.completion_tokens
+        elif again is not None:
+            done.finish_reason = "repetition"
+
+    def finish(self) -> None:
+        """Show what waited."""
+        self._show([] if self.done.finish_reason == "repetition" else self._markers.close(), final=True)
+        self.done.shown, self.done.dropped_markers = self._markers.shown, tuple(self._markers.dropped)
+
+    def _show(self, pieces: list[Piece], *, final: bool = False) -> None:
+        raw = self.done.raw
+        self.done.pieces += pieces
+        self._held += pieces
+        if says_insufficient(raw) or (may_become_insufficient(raw) and not final):
+            return
+        for piece in self._held:
+            self._teller.tell(piece.text)
+        self._held.clear()
+
+
+def _cited_again(pieces: list[Piece]) -> int | None:
+    """Return where the last marker ends if its sentence was said before, else None.
+
+    A small model that says the same twice goes on with it for ever.
+    """
+    end = max((i for i, piece in enumerate(pieces, start=1) if piece.number is not None), default=0)
+    said = [fold(sentence.text).strip(" .!?…。！？．") for sentence in answer_sentences(pieces[:end])]
+    return end if len(said) > 1 and said[-1] in said[:-1] else None

@@ -1,8 +1,9 @@
 """A grammar (GBNF) under which a model can only cite what exists.
 
 Every sentence ends in at least one `[#n]` with an existing number, before or after its full stop, or the whole answer
-is the one refusal sentence. A square bracket opens nothing but a marker. The grammar says where a sentence may end,
-not what it says: Latin, Korean and Chinese sentences alike.
+is the one refusal sentence. A square bracket opens nothing but a marker, `<<` nothing at all (small models like to
+go on with an evidence block), and behind a marker no small Latin letter goes on with what was already ended. The
+grammar says where a sentence may end, not what it says: Latin, Korean and Chinese sentences alike.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _RULES = r"""
-answer ::= sentence (gap sentence)*
-sentence ::= first piece* mark-end
+answer ::= sentence (gap later)*
+sentence ::= first piece+ mark-end
+later ::= (next | code | short " ") piece+ mark-end
 mark-end ::= marks stop? | stop close? marks
 gap ::= " " | "\n" | "\n\n" | ""
 marks ::= " "? marker (" "? marker)*
 marker ::= "[#" number "]"
-first ::= [^ \t\r\n`.!?…。！？．\[\]] | code | short " "
-piece ::= [^\r\n`.!?…。！？．\[\]] | code | inner
-inner ::= [.!?…] [^ \t\r\n`.!?…。！？．\[\]] | [ .] [A-Z] "." " " | short " " | "..."
-short ::= "Mr." | "Mrs." | "Ms." | "Dr." | "Prof." | "St." | "No." | "vs." | "e.g." | "i.e." | "etc." | "approx." | "ca."
+first ::= next | [a-z] | code | short " "
+next ::= [^a-z \t\r\n`<.!?…。！？．\[\]]
+piece ::= [^\r\n`<.!?…。！？．\[\]] | code | inner
+inner ::= [.!?…] [^ \t\r\n`<.!?…。！？．\[\]] | "<" [^\r\n`<.!?…。！？．\[\]] | [ .] [A-Z] "." " " | short " " | "..."
+short ::= "Mr." | "Mrs." | "Ms." | "Dr." | "Prof." | "St." | "No." | "vs." | abbreviation
+abbreviation ::= "e.g." | "i.e." | "etc." | "approx." | "ca."
 stop ::= [.!?…。！？．] | "..."
 close ::= ["'”’」』）)]
 code ::= "`" [^`\r\n\[\]]+ "`"

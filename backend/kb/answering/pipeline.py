@@ -122,7 +122,9 @@ class AnswerPipeline:
         stop: Callable[[], bool],
     ) -> Draft:
         question = result.query.text
-        room = Room(model.context_tokens, settings.completion_tokens, result.query.settings.context_max_characters)
+        # In a small window evidence comes first: an answer to nothing needs no room.
+        completion = min(settings.completion_tokens, model.context_tokens // 3)
+        room = Room(model.context_tokens, completion, result.query.settings.context_max_characters)
         try:
             prompt = build_prompt(question, result.hits, room, model.count_tokens)
         except KebabError:
@@ -130,7 +132,8 @@ class AnswerPipeline:
         if not prompt.packed:
             return _fallback(question, result, "question_too_long", reader)
         teller = Teller(reader)
-        made = generate(model, _request(prompt, settings, question), _numbers(prompt), teller, stop)
+        request = _request(prompt, settings, completion, question)
+        made = generate(model, request, _numbers(prompt), teller, stop)
         if made.failure is not None:
             if teller.told:
                 reader.tell(TextWithdrawn(made.failure))
@@ -182,11 +185,11 @@ def _numbers(prompt: Prompt) -> range:
     return range(1, len(prompt.packed) + 1)
 
 
-def _request(prompt: Prompt, settings: AnswerSettings, question: str) -> GenerateRequest:
+def _request(prompt: Prompt, settings: AnswerSettings, completion: int, question: str) -> GenerateRequest:
     return GenerateRequest(
         system=prompt.system,
         user=prompt.user,
-        max_tokens=settings.completion_tokens,
+        max_tokens=completion,
         temperature=settings.temperature,
         seed=settings.seed,
         stop=prompt.stop,

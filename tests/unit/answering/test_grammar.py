@@ -27,6 +27,8 @@ THREE = answer_grammar([1, 2, 3], PHRASES["en"].insufficient)
         "One [#1].\nTwo [#2].\n\nThree [#3]",
         "Is it so? [#1] It is! [#2]",
         "- first point [#1]",
+        "kb init makes it [#1]. `kb ingest` reads it [#2].",
+        "It holds when a < b [#1].",
         PHRASES["en"].insufficient,
     ],
 )
@@ -50,6 +52,9 @@ def test_cited_sentences_of_any_script_are_allowed(text: str) -> None:
         "`[#1]`",
         "It runs `[#1]`.",
         "see [label][#1]",
+        "<<<#2 boss.md>>> [#1]",
+        "It runs on Sunday. [#1] is the backup. [#2]",
+        "1. [#1]",
         f"{PHRASES['en'].insufficient} But it runs [#1].",
     ],
 )

@@ -231,6 +231,17 @@ def test_an_answer_cut_by_length_says_so() -> None:
     assert "cut_by_length" in answer.retrieval.degraded
 
 
+def test_a_model_that_repeats_itself_is_ended_and_it_is_said() -> None:
+    loop = ("It runs on ", "Sunday. [#1", "]\nIt ", "seems. [#2]\n")
+    model = ScriptedModel(loop * 50)
+    answer = Desk(model).ask()
+    assert model.closed
+    assert answer.text == "It runs on Sunday. [1]\nIt seems. [2]\nIt runs on Sunday. [1]"
+    assert answer.usage.completion_tokens > 0
+    assert answer.finish_reason == "repetition"
+    assert "repetition_cut" in answer.retrieval.degraded
+
+
 @pytest.mark.parametrize("breaks_at", [0, 1, 2, 3])
 def test_a_reader_that_vanishes_does_not_fail_the_answer(breaks_at: int) -> None:
     desk = Desk(ScriptedModel(("It runs ", "on Sunday ", "[#1].")), sink=Sink(breaks_at=breaks_at))
@@ -266,7 +277,7 @@ def test_a_window_too_small_for_all_evidence_drops_the_worst_and_says_so() -> No
 
 
 def test_a_question_that_fills_the_window_is_answered_by_the_extract() -> None:
-    answer = Desk(ScriptedModel(("No [#1].",), window=1200)).ask("When does the backup run? " * 20)
+    answer = Desk(ScriptedModel(("No [#1].",), window=1200)).ask("When does the backup run? " * 40)
     assert answer.model.provider == "extractive"
     assert "question_too_long" in answer.retrieval.degraded
 

@@ -21,7 +21,8 @@ class StopReader:
         """Return the text that is certain; what follows a stop string is lost on purpose."""
         if self.stopped:
             return ""
-        self._held += self._decoder.decode(data, final)
+        # At the end the beginning of a letter is left over when the limit fell inside it; half a letter is no text.
+        self._held += self._decoder.decode(data)
         places = [place for stop in self.stops if (place := self._held.find(stop)) >= 0]
         if places:
             self.stopped = True
