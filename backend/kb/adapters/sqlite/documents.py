@@ -14,6 +14,7 @@ from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import Block, CanonicalDocument
 from kb.domain.embeddings import EmbeddingModel
+from kb.domain.failures import StorageFailed
 from kb.domain.ids import content_hash
 from kb.domain.items import Item, RawAsset
 from kb.domain.recipes import DocumentId
@@ -91,6 +92,9 @@ class SqliteDocumentWriter:
 
         The new version is `indexing`: nothing shows it yet. Staging the same document twice is
         staging it once. A document that is already active gets its metadata renewed.
+
+        Raises:
+            StorageFailed: two chunks have the same id, or SQLite refused; nothing is written.
         """
         now = now_text()
         with self._library.transaction() as connection:
@@ -103,7 +107,12 @@ class SqliteDocumentWriter:
                 count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
                 values = (item.item_id, document.doc_id, chunking, count, now, item.item_id)
                 connection.execute(_VERSION, values)
-            connection.executemany(_CHUNK, _chunk_rows(chunks, chunking, now))
+            written = connection.executemany(_CHUNK, _chunk_rows(chunks, chunking, now)).rowcount
+            if not known and written != len(chunks):
+                raise StorageFailed(
+                    f"{len(chunks)} chunks of a document share {max(written, 0)} ids",
+                    hint="this is a fault of Kebab: report it with the kind of file",
+                )
             if model is not None:
                 connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, chunking))
             if known:

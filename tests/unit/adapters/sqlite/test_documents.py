@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+
+import pytest
 
 from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.integrity import SqliteIntegrity
 from kb.adapters.sqlite.payloads import metadata_from, payload_json, provenance_from, warnings_from
 from kb.domain.blocks import Code, Heading, MediaRef, Prose, Table
+from kb.domain.failures import StorageFailed
 from kb.domain.inlines import Link, Styled
 from tests.builders import staged
 from tests.contracts.library import Ports
@@ -123,3 +127,10 @@ def test_staging_an_active_document_again_renews_its_metadata(ports: Ports) -> N
     changes = ports.log.text_changes(1, 10)
     assert changes is not None
     assert (len(changes.remove), [added.tags for added in changes.add]) == (1, [("new",)])
+
+
+def test_two_chunks_with_one_id_are_refused_instead_of_losing_one(library: Library, ports: Ports) -> None:
+    one = staged("a.md", "Text.")
+    with pytest.raises(StorageFailed, match="2 chunks of a document share 1 ids"):
+        ports.stage(replace(one, chunks=one.chunks * 2))
+    assert library.rows("SELECT count(*) FROM items") == [(0,)]
