@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _SAMPLE = 16 * 1024
 _ENOUGH = 0.15
 _CLEARLY = 1.4
+_FOREIGN = re.compile(rb"[\x80-\xff]")
 _OTHERS = ["cp1252", "cp1251", "koi8_r"]
 
 # about a third to a half of the letters of any text in these languages
@@ -31,8 +33,11 @@ _EAST_ASIAN = (
 
 def legacy_encoding(data: bytes) -> str:
     """Return the likeliest encoding of text that is not Unicode; Latin ones when nothing speaks for another."""
-    sample = data[:_SAMPLE]
-    whole = len(data) <= _SAMPLE
+    # what is plain tells nothing: begin at the first line that is not
+    foreign = _FOREIGN.search(data)
+    start = max(data.rfind(b"\n", 0, foreign.start()) + 1, foreign.start() - _SAMPLE // 2) if foreign else 0
+    sample = data[start : start + _SAMPLE]
+    whole = len(data) <= start + _SAMPLE
     scores = sorted(((_score(sample, name, letters, whole=whole), name) for name, letters in _EAST_ASIAN), reverse=True)
     (best, name), (second, _) = scores[:2]
     if best >= _ENOUGH and best >= _CLEARLY * second and _decodes(data, name):

@@ -25,58 +25,11 @@ MARKDOWN = reader()
 PARSER = MarkdownItParser(Utf8Decoder())
 SHARED = Path(os.environ.get("KEBAB_SHARED") or Path(__file__).parents[5] / "shared")
 
-PIECES = st.sampled_from(
-    [
-        "`",
-        "``",
-        "*",
-        "**",
-        "_",
-        "__",
-        "~",
-        "~~",
-        "[",
-        "](u)",
-        '](u_v "t")',
-        "!",
-        "<",
-        "<b>",
-        "&",
-        "&amp;",
-        "\\",
-        "\n",
-        "  \n",
-        " ",
-        "a",
-        "b c",
-        "한",
-        "。",
-        ".",
-        "x_y",
-        "(",
-        ")",
-        "[a](b)",
-        "`c`",
-        "**b**",
-        "*e*",
-        "_e_",
-        "é",
-        '"',
-        "[`q` w](z)",
-        "**a `b` c**",
-        "中",
-        "ー",
-        "\t",
-        "1",
-        "-",
-        ":",
-        "'",
-        "😀",
-        "[x](javascript:y)",
-        "[^1]",
-        "[[w]]",
-    ]
-)
+MARKS = ["`", "``", "*", "**", "_", "__", "~", "~~", "[", "](u)", '](u_v "t")', "!", "<", "<b>", "&", "&amp;", "\\"]
+SPACES = ["\n", "  \n", " ", "\t"]
+LETTERS = ["a", "b c", "한", "。", ".", "x_y", "(", ")", "é", '"', "中", "ー", "1", "-", ":", "'", "😀"]
+WHOLE = ["[a](b)", "`c`", "**b**", "*e*", "_e_", "[`q` w](z)", "**a `b` c**", "[x](javascript:y)", "[^1]", "[[w]]"]
+PIECES = st.sampled_from([*MARKS, *SPACES, *LETTERS, *WHOLE])
 
 
 def read(content: str, *, quick: bool) -> tuple[object, ...]:
