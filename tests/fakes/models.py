@@ -51,7 +51,7 @@ class FakeEmbedder:
         counts[0] = 1e-3
         lowered = text.casefold()
         for i in range(len(lowered) - 1):
-            counts[hashlib.blake2b(lowered[i : i + 2].encode()).digest()[0] % self.dimensions] += 1.0
+            counts[hashlib.blake2b(lowered[i : i + 2].encode("utf-8", "replace")).digest()[0] % self.dimensions] += 1.0
         length = math.sqrt(sum(count * count for count in counts))
         return Vector(struct.pack(f"<{self.dimensions}f", *(count / length for count in counts)))
 

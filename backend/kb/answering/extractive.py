@@ -30,10 +30,15 @@ _NUMBER = re.compile(
     r"\bhow (?:many|much|long|old|far|big|large|tall|often)\b|\bwhat (?:percent|number|year|date|time)"
     r"|\bwhen\b|\bwhich year\b|몇|얼마|언제|며칠|년도|날짜|多少|几|何时|哪年|哪一年|什么时候|多[大长久高远]|第几",
 )
+_WHY = re.compile(r"\bwhy\b|\breasons?\b|왜|이유|为什么|为何|原因")
 _NAME = re.compile(r"\b(?:who|whom|whose|where)\b")
 _DIGIT = re.compile(
     r"\d|[一二三四五六七八九十百千万亿两]"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|half|third)\b"
+)
+_BECAUSE = re.compile(
+    r"\b(?:because|since|reason|so that|due to|in order|to avoid)\b"
+    r"|때문|이유|위해|므로|니까|因为|由于|原因|所以|为了|因此"
 )
 _CAPITAL = re.compile(r"(?<=\s)[A-Z]\w+")
 
@@ -117,6 +122,8 @@ def _fits_kind(question: str, text: str) -> float:
     asked = question.casefold()
     if _NUMBER.search(asked):
         return 1.0 if _DIGIT.search(text.casefold()) else 0.0
+    if _WHY.search(asked):
+        return 1.0 if _BECAUSE.search(text.casefold()) else 0.0
     if _NAME.search(asked):
         known = {word.casefold() for word in re.findall(r"\w+", question)}
         return 1.0 if any(word.casefold() not in known for word in _CAPITAL.findall(text)) else 0.0

@@ -12,7 +12,7 @@ from kb.domain.text import CJK, fold
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(rf"[{CJK}]")
-_SUFFIX = re.compile(r"(?<=\w{4})(?:ies|ing|ers|er|ed|es|ly|s|e|y)\Z")
+_SUFFIX = re.compile(r"(?<=\w{3})(?:ies|ing|ers|er|ed|es|ly|s|e|y)\Z")
 
 _STOP_WORDS = """
 a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its

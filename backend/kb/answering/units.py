@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kb.domain.text import CJK, sentences
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|[ \t]*\|")
+_BULLET = re.compile(r"[-*+•][ \t]+")
 _RULE = re.compile(r"[\s|:+=_*-]*\Z")
 _ENDED = re.compile(rf"(?:[.!?…:;。！？：；]|(?<=[{CJK}])다)[\"'”’」』）)\]]*\s*\Z")
 _WRAP = 40
@@ -33,11 +34,16 @@ def units(text: str) -> list[Unit]:
         # Line feeds inside are wraps; to the sentence rule they would be ends.
         flat = prose.replace("\n", " ")
         found += [
-            Unit(start + first, start + last)
+            Unit(start + _after_bullet(flat, first, last), start + last)
             for first, last in sentences(flat)
             if not _RULE.match(flat, first, last) and any(letter.isalnum() for letter in flat[first:last])
         ]
     return found
+
+
+def _after_bullet(text: str, start: int, end: int) -> int:
+    bullet = _BULLET.match(text, start, end)
+    return bullet.end() if bullet else start
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

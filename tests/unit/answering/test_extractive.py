@@ -30,7 +30,9 @@ def quoted(question: str, *hits: Hit) -> list[str]:
         ("고양이의 이름은?", "백업은 일요일에 한다. 고양이의 이름은 미소이다.", "고양이의 이름은 미소이다."),
         ("备份什么时候运行？", "猫叫味噌。备份每周日三点运行。天气很好。", "备份每周日三点运行。"),
         ("Which port does the server use?", "| key | value |\n|---|---|\n| server port | 80 |", "| server port | 80 |"),
-        ("How many apples?", "Rules for shopping:\n- apples: 3 kg\n- pears: none", "- apples: 3 kg"),
+        ("How many apples?", "Rules for shopping:\n- apples: 3 kg\n- pears: none", "apples: 3 kg"),
+        ("Why SQLite?", "We use SQLite. The reason is simple backups. Snow is white.", "The reason is simple backups."),
+        ("Who owns the decision?", "The decision was made in May. Owner: Kim. It rains.", "Owner: Kim."),
     ],
 )  # fmt: skip
 def test_the_sentence_that_answers_is_quoted_verbatim(question: str, text: str, answer: str) -> None:

@@ -21,7 +21,7 @@ def test_sentences_of_a_paragraph_are_units() -> None:
 
 def test_list_items_and_table_rows_are_units_of_their_own() -> None:
     assert texts("- apples cost 3\n- pears cost 4\n| port | 8080 |\n|---|---|\n| host | local |") == [
-        "- apples cost 3", "- pears cost 4", "| port | 8080 |", "| host | local |",
+        "apples cost 3", "pears cost 4", "| port | 8080 |", "| host | local |",
     ]  # fmt: skip
 
 
