@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import pytest
 
 from kb.domain.failures import StorageFailed
@@ -131,22 +129,3 @@ def test_progress_is_reported_at_most_ten_times_a_second() -> None:
     report = world.ingest(report=seen.append)
     stages = 4
     assert len(seen) <= stages + report.duration_ms / 100 + 1
-
-
-def test_memory_of_a_run_grows_little_with_the_number_of_files() -> None:
-    def peak(files: int) -> int:
-        world = World(embedder=None)
-        for number in range(files):
-            world.files.write(f"folder/{number:05}.md", "Same words everywhere.")
-        world.ingest(summary_only=True)
-        for number in range(files):
-            world.files.touch(f"folder/{number:05}.md")
-        tracemalloc.start()
-        try:
-            world.ingest(summary_only=True)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    few, many = peak(500), peak(5000)
-    assert many - few < 4500 * 1200, "a file may cost a run a few hundred bytes, never its content"

@@ -74,7 +74,7 @@ def test_a_stop_between_passages_saves_the_vectors_made() -> None:
     report = world.ingest(should_stop=lambda: world.embedded() >= 5)
     assert report.canceled
     assert 5 <= report.embedded < 50
-    assert len(world.library.vectors) == report.embedded
+    assert world.library.vector_count() == report.embedded
     assert counts(world.ingest())["embedded"] == 50 - report.embedded
     assert len(world.scan_index.rows) == 50
 

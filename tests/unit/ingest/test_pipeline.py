@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kb.domain.errors import NotFound, Unreadable
@@ -257,9 +259,7 @@ def test_a_name_in_another_unicode_form_is_noted_without_reading() -> None:
     world.files.write("a.md", "Apples are red.")
     world.ingest()
     item = world.library.item("a.md")
-    world.library.items[item.item_id] = type(item)(
-        **{name: getattr(item, name) for name in item.__slots__} | {"disk_name": "ä.md"}
-    )
+    world.library.stored.items[item.item_id] = replace(item, disk_name="ä.md")
     world.files.reads.clear()
     world.ingest()
     assert world.files.reads == []
