@@ -54,6 +54,7 @@ class _Section:
     """A heading (level 0: none) and what stands under it, down to the next heading."""
 
     path: tuple[str, ...]
+    parent: tuple[str, ...]
     level: int
     blocks: list[Block]
     size: int
@@ -63,12 +64,14 @@ class _Section:
         """Return whether `other`, which follows, belongs into the same chunk."""
         if not self.has_body:
             return other.path[: len(self.path)] == self.path and self.size < small
-        alike = self.level == other.level > 0 and self.path[:-1] == other.path[:-1]
+        alike = self.level == other.level > 0 and self.parent == other.parent
         return alike and self.size + other.size + 2 < small
 
     def take(self, other: _Section) -> None:
-        self.path = _common(self.path, other.path) if self.has_body else other.path
-        self.level = self.level if self.has_body else other.level
+        if self.has_body:
+            self.path = _common(self.path, other.path)
+        else:
+            self.path, self.parent, self.level = other.path, other.parent, other.level
         self.blocks += other.blocks
         self.size += other.size + 2
         self.has_body = self.has_body or other.has_body
@@ -260,7 +263,7 @@ def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
                 yield section
             heading = parsed.payload if isinstance(parsed.payload, Heading) else None
             path = parsed.heading_path if heading else ()
-            section = _Section(path, heading.level if heading else 0, [block], size, heading is None)
+            section = _Section(path, path[:-1], heading.level if heading else 0, [block], size, heading is None)
         else:
             section.blocks.append(block)
             section.size += size + 2
