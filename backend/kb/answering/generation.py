@@ -103,13 +103,15 @@ class _Writing:
         self._markers = markers
         self._teller = teller
         self._held: list[Piece] = []
+        self._open = False
 
     def take(self, piece: GeneratedPiece) -> None:
         """Take one piece of the model."""
         done = self.done
         done.raw += piece.text
         read = self._markers.feed(piece.text)
-        again = _cited_again([*done.pieces, *read])
+        cited = any(entry.number is not None for entry in read)
+        again = _cited_again([*done.pieces, *read]) if cited else None
         if again is not None:
             read = read[: again - len(done.pieces)]
         self._show(read)
@@ -128,8 +130,10 @@ class _Writing:
         raw = self.done.raw
         self.done.pieces += pieces
         self._held += pieces
-        if says_insufficient(raw) or (may_become_insufficient(raw) and not final):
+        if not self._open and (says_insufficient(raw) or (may_become_insufficient(raw) and not final)):
             return
+        # A text that has left the way to a refusal never comes back to it.
+        self._open = True
         for piece in self._held:
             self._teller.tell(piece.text)
         self._held.clear()

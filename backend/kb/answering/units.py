@@ -12,6 +12,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|[ \t]*\|")
 _BULLET = re.compile(r"[-*+•][ \t]+")
 _RULE = re.compile(r"[\s|:+=_*-]*\Z")
 _ENDED = re.compile(rf"(?:[.!?…:;。！？：；]|(?<=[{CJK}])다)[\"'”’」』）)\]]*\s*\Z")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _WRAP = 40
 
 
@@ -49,22 +50,25 @@ def _after_bullet(text: str, start: int, end: int) -> int:
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
     """Yield runs of lines that belong together."""
     start = end = 0
-    for line in re.finditer(r"[^\n]*(?:\n|\Z)", text):
-        if not line[0]:
-            break
+    before = ""
+    for line in _LINE.finditer(text):
         content = line[0].rstrip("\n")
-        goes_on = (
-            end > start
-            and len(text[start:end].rsplit("\n", 1)[-1]) >= _WRAP
-            and bool(content.strip())
-            and not _ENDED.search(text, start, end)
-            and not _ITEM.match(content)
-            and not _ITEM.match(text[start:end].rsplit("\n", 1)[-1].lstrip())
-        )
-        if not goes_on:
+        if not _goes_on(before, content):
             if end > start:
                 yield start, end
             start = line.start()
         end = line.start() + len(content)
+        before = content
     if end > start:
         yield start, end
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Return whether `line` continues the prose of the line before it."""
+    return (
+        len(before) >= _WRAP
+        and bool(line.strip())
+        and not _ENDED.search(before)
+        and not _ITEM.match(line)
+        and not _ITEM.match(before)
+    )
