@@ -40,8 +40,8 @@ class Configuration:
     warnings: tuple[str, ...]
 
 
-def load_configuration(environ: Mapping[str, str] | None = None) -> Configuration:
-    """Read the configuration of this person and machine.
+def load_configuration(environ: Mapping[str, str] | None = None, *, tolerant: bool = False) -> Configuration:
+    """Read the configuration of this person and machine; `tolerant` takes a broken file for an empty one.
 
     Raises:
         InvalidSettings: the file is not TOML, or a value has a wrong type or range; the message
@@ -49,7 +49,15 @@ def load_configuration(environ: Mapping[str, str] | None = None) -> Configuratio
     """
     env = dict(os.environ if environ is None else environ)
     locations = locate(env)
-    text = _read(locations.config_file)
+    try:
+        return _load(env, locations, _read(locations.config_file))
+    except InvalidSettings:
+        if not tolerant:
+            raise
+        return _load(env, locations, "")
+
+
+def _load(env: Mapping[str, str], locations: Locations, text: str) -> Configuration:
     values = _parse(text, locations.config_file)
     warnings = [
         f"{_where(text, locations.config_file, key)}: unknown key `{key}`{_nearest(key)}"
@@ -117,7 +125,7 @@ def _parse(text: str, file: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InvalidSettings(
             f"{readable(file)} is not valid TOML: {error}",
-            hint="mend the line, or move the file away and run `kb init` for a fresh one",
+            hint="mend the line, or run `kb init --force` for a fresh file; this one is kept beside it",
         ) from error
 
 

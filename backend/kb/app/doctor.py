@@ -50,11 +50,20 @@ def failed(name: str, detail: str, hint: str) -> DoctorCheck:
 def library_checks(parts: Parts) -> Iterator[DoctorCheck]:
     """Look at an opened library: file, indexes, models."""
     yield _sqlite_check(parts)
-    for check in index_checks(parts):
-        name = "text_index_open" if check.name == "text" else f"vector_index_open ({check.name})"
-        yield DoctorCheck(name=name, ok=check.ok, detail=check.detail, hint=check.hint)
+    text, *vectors = index_checks(parts)
+    yield DoctorCheck(name="text_index_open", ok=text.ok, detail=text.detail, hint=text.hint)
+    yield _vector_check(vectors)
     yield _embedding_check(parts)
     yield _language_check(parts)
+
+
+def _vector_check(checks: list[IndexCheck]) -> DoctorCheck:
+    """One check for all vector engines: its detail names each."""
+    if not checks:
+        return DoctorCheck(name="vector_index_open", ok=True, detail="none without an embedding model")
+    hint = next((check.hint for check in checks if not check.ok), None)
+    detail = ", ".join(f"{check.name}: {check.detail}" for check in checks)
+    return DoctorCheck(name="vector_index_open", ok=all(check.ok for check in checks), detail=detail, hint=hint)
 
 
 def index_checks(parts: Parts) -> Iterator[IndexCheck]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -22,7 +22,10 @@ from kb.app.facade.root import KebabFacade
 from kb.app.facade.search import Search
 from kb.app.facade.system import System
 from kb.app.facade.viewer import Viewer
+from kb.app.logs import logging_to
+from kb.app.quiet import keep_libraries_quiet
 from kb.domain.errors import KebabError, NotFound
+from kb.domain.failures import Busy
 
 if TYPE_CHECKING:
     from kb.app.bootstrap import Parts
@@ -31,46 +34,64 @@ if TYPE_CHECKING:
     from kb.contract.system import Doctor
 
 _WAIT_S = 10.0
+_LOOK_AGAIN_S = 0.5
 _SERVER_FILE = "server.json"
-_log = logging.getLogger(__name__)
 
 
 @contextmanager
-def open_library(configuration: Configuration, *, owner: str) -> Iterator[Facade]:
+def open_library(
+    configuration: Configuration, *, owner: str, on_wait: Callable[[str], object] = lambda _text: None
+) -> Iterator[Facade]:
     """Give the facade of a running server of this library, else of the library opened here.
 
     Args:
         configuration: says which library.
         owner: the command, as others see it while it holds the library.
+        on_wait: told in a sentence when another command has to end first.
 
     Raises:
         NotFound: there is no library yet and `owner` is not `kb init`.
-        Busy: another command holds the library for longer than a few seconds.
+        Busy: another command holds the library for longer than ten seconds.
         StorageFailed: the library cannot be opened.
     """
-    server = _running_server(configuration)
-    if server is not None:
-        yield server
-        return
-    if owner != "kb init" and not (configuration.data_dir / "kb.sqlite").exists():
-        raise NotFound("there is no library yet", hint="run `kb init` first")
-    with open_own_library(configuration, owner=owner) as facade:
+    with ExitStack() as stack:
+        facade = _running_server(configuration)
+        if facade is None and owner != "kb init" and not (configuration.data_dir / "kb.sqlite").exists():
+            raise NotFound("there is no library yet", hint="run `kb init` first")
+        deadline = time.monotonic() + _WAIT_S
+        told = False
+        while facade is None:
+            try:
+                facade = stack.enter_context(open_own_library(configuration, owner=owner, wait_s=_LOOK_AGAIN_S))
+            except Busy as error:
+                if time.monotonic() >= deadline:
+                    raise
+                if not told:
+                    on_wait(f"waiting: {error.message}")
+                    told = True
+                # The holder may be a server that has just become ready.
+                facade = _running_server(configuration)
         yield facade
 
 
 @contextmanager
-def open_own_library(configuration: Configuration, *, owner: str, serving: bool = False) -> Iterator[Facade]:
+def open_own_library(
+    configuration: Configuration, *, owner: str, serving: bool = False, wait_s: float = 0.0
+) -> Iterator[Facade]:
     """Take the lock, open the library here, give its facade, close everything.
 
     Raises:
         Busy: another process holds the library.
         StorageFailed: the library cannot be opened.
     """
+    keep_libraries_quiet()
     from kb.app.bootstrap import Parts, library_lock
     from kb.app.work import JobDesk
 
     with ExitStack() as stack:
-        stack.enter_context(library_lock(configuration, owner, 0.0 if serving else _WAIT_S))
+        stack.enter_context(library_lock(configuration, owner, wait_s))
+        # Only who holds the library writes the log: two processes could not roll one file.
+        stack.enter_context(logging_to(configuration.locations.log_dir, owner))
         parts = Parts(configuration)
         stack.callback(parts.close)
         events = Events()
@@ -131,8 +152,10 @@ def announce(configuration: Configuration, url: str, token: str) -> None:
     """Leave word where the server is; only the owner may read it."""
     file = _server_file(configuration)
     temporary = file.with_name(file.name + ".new")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-        json.dump({"url": url, "token": token, "pid": os.getpid()}, out)
+    # One that is left from a crash could be readable for others.
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+        json.dump({"url": url, "token": token}, out)
     os.replace(temporary, file)  # noqa: PTH105 - atomic, overwrites
 
 
@@ -158,11 +181,10 @@ def _server_file(configuration: Configuration) -> Path:
 
 
 def _running_server(configuration: Configuration) -> Facade | None:
-    """Return the facade of the server that announced itself, if it still answers."""
+    """Return the facade of the server that announced itself, if it still answers and knows us."""
     try:
         known = json.loads(_server_file(configuration).read_bytes())
-        url, token, pid = str(known["url"]), str(known["token"]), int(known["pid"])
-        os.kill(pid, 0)
+        url, token = str(known["url"]), str(known["token"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     from kb.app.remote import RemoteFacade
@@ -170,9 +192,9 @@ def _running_server(configuration: Configuration) -> Facade | None:
 
     remote = RemoteFacade(url, token)
     try:
+        # With the token: another server may have got the port of one that was killed.
         remote.system.health(Empty())
     except KebabError:
-        # Its process died and its number was given to another one.
-        _log.info("the announced server does not answer")
+        remote.close()
         return None
     return cast("Facade", remote)

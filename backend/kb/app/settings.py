@@ -42,9 +42,7 @@ class StorageSettings(Section):
 class IndexingSettings(Section):
     """How files become searchable."""
 
-    max_parallel_extractors: int = Field(2, ge=1, le=64, description="Parsers at work at once.")
     max_parallel_embeddings: int = Field(0, ge=0, le=64, description="Embedding threads; 0 means one per core.")
-    watch_filesystem: bool = Field(default=True, description="Follow changes while `kb serve` or the app runs.")
     max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are not read.")
 
 
@@ -101,11 +99,9 @@ class SearchSettings(Section):
     minimum_vector_similarity: float = Field(0.0, ge=0, le=1, description="0 filters nothing.")
     fts_weight: Weight = Field(1.0, description="Weight of the lexical and cjk channels.")
     vector_weight: Weight = Field(1.0, description="Weight of the vector channel.")
-    graph_weight: Weight = Field(0.8, description="Weight of the graph channel, when it is on.")
     candidate_multiplier: int = Field(4, ge=2, le=10, description="Candidates per hit and channel.")
     context_max_characters: int = Field(16_000, ge=2_000, le=48_000, description="Text given to a model.")
     adjacent_chunk_count: int = Field(0, ge=0, le=2, description="Neighbours added as context.")
-    local_rerank_enabled: bool = Field(default=False, description="Reorder by local features.")
     hybrid_fusion: Literal["score", "rrf"] = Field("score", description="How channels are joined.")
     rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
     snippet_chars: int = Field(220, ge=40, le=2000, description="Length of a snippet.")
@@ -123,7 +119,7 @@ class RagSettings(Section):
     """How answers are made."""
 
     score_gate: float = Field(0.30, ge=0, le=1, description="Below this relevance nothing is answered.")
-    explain_default: bool = Field(default=False, description="Always print the trace.")
+    explain_default: bool = Field(default=False, description="`kb ask` always explains, as with `--explain`.")
 
 
 class Settings(Section):

@@ -4,47 +4,36 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import sys
+import traceback
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any, Literal
 
 import typer
 
-from kb.cli.output import ERROR, Exit, Output
+from kb.cli.output import ERROR, HIT, Exit, Output
 
-_PANEL = "Output"
 _COMMON: dict[str, tuple[Any, Any]] = {
-    "as_json": (
-        Annotated[bool, typer.Option("--json", help="Print wire objects.", rich_help_panel=_PANEL)],
-        False,
-    ),
+    "as_json": (Annotated[bool, typer.Option("--json", help="Print wire objects instead of words.")], False),
     "schema_version": (
-        Annotated[
-            Literal["v1"],
-            typer.Option("--schema-version", help="Version of the wire objects.", rich_help_panel=_PANEL),
-        ],
+        Annotated[Literal["v1"], typer.Option("--schema-version", help="The version of the wire objects.")],
         "v1",
     ),
-    "verbose": (
-        Annotated[bool, typer.Option("--verbose", help="Errors say their causes.", rich_help_panel=_PANEL)],
-        False,
-    ),
-    "debug": (
-        Annotated[bool, typer.Option("--debug", help="Log to stderr.", rich_help_panel=_PANEL)],
-        False,
-    ),
+    "verbose": (Annotated[bool, typer.Option("--verbose", help="Say the causes of an error.")], False),
+    "debug": (Annotated[bool, typer.Option("--debug", help="Log to stderr.")], False),
 }
 
 
-def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., Exit]], Callable[..., None]]:
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., Exit]], Callable[..., Exit]]:
     """Add a function to `app`.
 
-    The function's first parameter is the `Output`; it returns the exit code. A `KebabError` becomes
+    The function's first parameter is the `Output`; it returns the exit code. One of our errors becomes
     `error:` and `hint:` lines and exit code 2, without a traceback.
     """
 
-    def add(function: Callable[..., Exit]) -> Callable[..., None]:
+    def add(function: Callable[..., Exit]) -> Callable[..., Exit]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         common = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -52,10 +41,10 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
         ]
 
         @wraps(function)
-        def run(**values: Any) -> None:  # noqa: ANN401 - typer passes what the options say
+        def run(**values: Any) -> Exit:  # noqa: ANN401 - typer passes what the options say
             flags = {key: values.pop(key) for key in _COMMON}
             flags.pop("schema_version")
-            raise typer.Exit(_guarded(function, Output(**flags), values))
+            return _guarded(function, Output(**flags), values)
 
         keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         run.__signature__ = inspect.Signature([*keywords, *common])  # type: ignore[attr-defined]
@@ -66,20 +55,53 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
     return add
 
 
-def _guarded(function: Callable[..., Exit], out: Output, values: dict[str, Any]) -> Exit:
-    from kb.domain.errors import KebabError
+def group(app: typer.Typer, name: str, text: str) -> typer.Typer:
+    """Add a group of commands to `app`; without one of them it prints its help."""
+    made = typer.Typer(help=text, rich_markup_mode=None)
+    made.callback(invoke_without_command=True)(show_help)
+    app.add_typer(made, name=name)
+    return made
 
+
+def show_help(context: typer.Context) -> None:
+    """Print the help and end, when no command follows."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(HIT)
+
+
+def _guarded(function: Callable[..., Exit], out: Output, values: dict[str, Any]) -> Exit:
     if out.debug:
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     try:
-        return function(out, **values)
-    except KebabError as error:
-        out.error(error)
-        return ERROR
+        code = function(out, **values)
+        # What is still buffered may find that its reader has gone: better here than at exit.
+        sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our pipe has gone: nothing is wrong, and nobody is left to tell.
-        sys.stderr.close()
-        return ERROR
+        return _reader_gone()
     except KeyboardInterrupt:
-        out.note("\nstopped; what was committed is kept")
+        out.note("\nstopped")
         return ERROR
+    except Exception as error:  # noqa: BLE001 - the last place where it can become words
+        _explain(out, error)
+        return ERROR
+    return code
+
+
+def _explain(out: Output, error: Exception) -> None:
+    from kb.contract.problems import problem_of
+
+    known = problem_of(error)
+    if known is not None:
+        out.error(known.detail, known.hint, error)
+        return
+    # A bug. Its text may hold anything, so only --debug shows it.
+    out.error(f"something unforeseen went wrong ({type(error).__name__})", "run it again with --debug to see where")
+    if out.debug:
+        traceback.print_exception(error)
+
+
+def _reader_gone() -> Exit:
+    """Nothing is wrong, and nobody is left to tell: keep Python from complaining at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ERROR

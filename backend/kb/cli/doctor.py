@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import typer
 
 from kb.cli.command import command
-from kb.cli.output import HIT, UNHEALTHY, Exit, Output
+from kb.cli.output import HIT, UNHEALTHY, Exit, Output, counted
+from kb.cli.wording import padded
+
+if TYPE_CHECKING:
+    from kb.contract.index import IndexCheck
+    from kb.contract.system import DoctorCheck
+
+_NAME_COLUMNS = 20
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,11 +28,16 @@ def add_to(app: typer.Typer) -> None:
 
         report = examine()
         out.wire(report)
-        for check in report.checks:
-            out.line(f"{'✓' if check.ok else '✗'} {check.name:<20}{check.detail}")
-            if check.hint and not check.ok:
-                out.line(f"  {'':<20}hint: {check.hint}")
+        print_checks(out, report.checks)
         failed = sum(not check.ok for check in report.checks)
         out.line()
-        out.line(f"{failed} check{'s' if failed != 1 else ''} failed." if failed else "everything is in order")
+        out.line(f"{counted(failed, 'check')} failed." if failed else "everything is in order")
         return HIT if report.ok else UNHEALTHY
+
+
+def print_checks(out: Output, checks: Iterable[DoctorCheck | IndexCheck]) -> None:
+    """Print a line for each check, and what to do below those with a hint."""
+    for check in checks:
+        out.line(f"{'✓' if check.ok else '✗'} {padded(check.name, _NAME_COLUMNS)}{check.detail}")
+        if check.hint:
+            out.line(f"  {'':<{_NAME_COLUMNS}}hint: {check.hint}")

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kb.cli.command import command
-from kb.cli.output import HIT, NO_HIT, Exit, Output
+from kb.cli.command import command, group
+from kb.cli.ingest import reason_text
+from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
+from kb.cli.wording import lines_label, padded
 
 if TYPE_CHECKING:
     from kb.contract.chunks import ChunkInspection
@@ -20,15 +22,13 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add `list`, `show` and `inspect`."""
-    listing = typer.Typer(help="List documents or files.", no_args_is_help=True)
-    _add_lists(listing)
-    app.add_typer(listing, name="list")
+    _add_lists(group(app, "list", "List documents or files."))
 
     @command(app)
     def show(
         out: Output, doc: Annotated[str, typer.Argument(help="Path in the workspace, doc_id or item_id.")]
     ) -> Exit:
-        """Show one document: what is known about it, and its outline."""
+        """Show what is known about one document, and its outline."""
         from kb.contract.library import ShowRequest
 
         with library(out, "kb show") as facade:
@@ -43,14 +43,17 @@ def add_to(app: typer.Typer) -> None:
         out: Output,
         what: Annotated[str, typer.Argument(help="A chunk_id, or a document to list the chunks of.")],
     ) -> Exit:
-        """Show a chunk exactly as it is stored, or all chunks of a document."""
+        """Show a chunk, or the chunks of a document, as stored."""
+        from kb.app.lookup import chunks_of
+
+        count = 0
         with library(out, "kb inspect") as facade:
-            chunks = list(_chunks(facade, what))
-        for chunk in chunks:
-            out.wire(chunk)
-            if not out.as_json:
-                _print_chunk(out, chunk)
-        return HIT if chunks else NO_HIT
+            for chunk in chunks_of(facade, what):
+                count += 1
+                out.wire(chunk)
+                if not out.as_json:
+                    _print_chunk(out, chunk)
+        return HIT if count else NO_HIT
 
 
 def _add_lists(listing: typer.Typer) -> None:
@@ -63,7 +66,8 @@ def _add_lists(listing: typer.Typer) -> None:
                 count += 1
                 out.wire(document)
                 out.line(_document_line(document))
-        out.line(f"{count} documents" if count else "no documents: put files into the workspace and run `kb ingest`")
+        empty = "no documents: put files into the workspace and run `kb ingest`"
+        out.line(counted(count, "document") if count else empty)
         return HIT if count else NO_HIT
 
     @command(listing)
@@ -75,7 +79,7 @@ def _add_lists(listing: typer.Typer) -> None:
             typer.Option("--state", help="new, ready, empty, unsupported, waiting, failed or deleted."),
         ] = None,
     ) -> Exit:
-        """List files with their states and, where they cannot be searched, the reason."""
+        """List files, and why some cannot be searched."""
         count = 0
         with library(out, "kb list") as facade:
             for item in _items(facade, state):
@@ -83,8 +87,8 @@ def _add_lists(listing: typer.Typer) -> None:
                 out.wire(item)
                 out.line(f"{item.state:<12}{item.doc_path}")
                 if item.reason:
-                    out.line(f"            {item.reason}")
-        out.line(f"{count} files")
+                    out.line(f"{'':<12}{reason_text(item.reason)}")
+        out.line(counted(count, "file"))
         return HIT if count else NO_HIT
 
 
@@ -113,29 +117,11 @@ def _items(facade: Facade, state: str | None) -> Iterator[ItemEntry]:
             return
 
 
-def _chunks(facade: Facade, what: str) -> Iterator[ChunkInspection]:
-    from kb.contract.chunks import ChunksRequest, InspectRequest
-    from kb.domain.errors import NotFound
-
-    if len(what) == 32 and set(what) <= set("0123456789abcdef"):  # noqa: PLR2004 - the length of an id
-        try:
-            yield facade.chunks.inspect(InspectRequest(chunk_id=what))
-        except NotFound:
-            pass
-        else:
-            return
-    cursor: str | None = None
-    while True:
-        page = facade.chunks.list(ChunksRequest(doc=what, cursor=cursor))
-        yield from page.chunks
-        cursor = page.next
-        if cursor is None:
-            return
-
-
 def _document_line(document: DocSummary) -> str:
     tags = "  " + " ".join(f"#{tag}" for tag in document.tags) if document.tags else ""
-    return f"{document.doc_path}  {document.lang}  {document.chunk_count} passages{tags}\n  {document.title}"
+    return (
+        f"{document.doc_path}\n  {document.title}  ({document.lang}, {counted(document.chunk_count, 'passage')}){tags}"
+    )
 
 
 def _print_document(out: Output, view: DocumentView) -> None:
@@ -151,26 +137,26 @@ def _print_document(out: Output, view: DocumentView) -> None:
         ("tags", " ".join(document.tags)),
         ("aliases", ", ".join(view.aliases)),
         ("size", f"{document.byte_len:,} bytes"),
-        ("passages", f"{document.chunk_count}, {document.vector_count or 0} with vectors"),
+        ("passages", f"{document.chunk_count:,}, {document.vector_count or 0:,} with vectors"),
         ("updated", document.updated_at.isoformat(timespec="seconds")),
         ("made by", f"{document.parser_version}, {document.chunker_version}"),
     ]
-    rows += [(key, str(value)) for key, value in (view.user or {}).items()]
+    rows += [(str(key), str(value)) for key, value in (view.user or {}).items()]
     for name, value in rows:
         if value:
-            out.line(f"{name:<12}{value}")
+            out.line(f"{padded(name, 12)}{value}")
     for warning in view.warnings:
         out.line(f"warning     {warning.kind}: {warning.note}")
     if view.outline:
         out.line()
     for entry in view.outline:
         place = entry.uri.rpartition("#")[2] if entry.uri else ""
-        out.line(f"{'  ' * (entry.level - 1)}{entry.text}  {typer.style(place, dim=True)}")
+        out.line(f"{'  ' * (entry.level - 1)}{entry.text}  {typer.style(place, dim=True)}".rstrip())
 
 
 def _print_chunk(out: Output, chunk: ChunkInspection) -> None:
-    spans = ", ".join(f"L{s.start}-L{s.end}" for s in chunk.source_spans if s.kind == "line")
-    out.line(typer.style(f"{chunk.doc_path}  {spans}", bold=True))
+    lines = lines_label(span for span in chunk.source_spans if span.kind == "line")
+    out.line(typer.style(f"{chunk.doc_path}  {lines}", bold=True))
     rows = [
         ("chunk_id", chunk.chunk_id),
         ("heading", " › ".join(chunk.heading_path)),

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kb.cli.command import command
-from kb.cli.output import ERROR, HIT, Exit, Output
+from kb.cli.output import ERROR, HIT, Exit, Output, counted
 from kb.cli.progress import ProgressLine
-from kb.cli.session import configuration
+from kb.cli.session import configuration, library
 
 if TYPE_CHECKING:
     from kb.contract.facade import Facade
     from kb.contract.ingest import IngestItem, IngestReport
     from kb.contract.jobs import Job
 
-_POLL_S = 0.05
 _SHOWN_ITEMS = 20
+# Short at first: a workspace in which nothing changed takes a few milliseconds.
+_FIRST_PAUSES_S = (0.005, 0.01, 0.02)
+_PAUSE_S = 0.05
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,21 +39,22 @@ def add_to(app: typer.Typer) -> None:
         summary_only: Annotated[bool, typer.Option("--summary-only", help="Only the numbers.")] = False,
         retry: Annotated[bool, typer.Option("--retry", help="Take files that failed before again.")] = False,
     ) -> Exit:
-        """Read the workspace: what is new or changed becomes searchable, what is gone disappears."""
-        from kb.app.gateway import open_library
+        """Read what is new, changed or gone in the workspace."""
         from kb.app.scope import workspace_paths
         from kb.contract.ingest import IngestRequest
         from kb.contract.jobs import JobRequest
 
         settings = configuration(out)
         wanted = workspace_paths(settings.workspace, paths or [], Path.cwd())
-        request = IngestRequest(
-            paths=wanted or None, retry=retry, summary_only=summary_only or (not out.as_json and not wanted)
-        )
-        with open_library(settings, owner="kb ingest") as facade:
+        # Only numbers are kept of a run over everything: for people a line a file would be too many.
+        brief = summary_only or not (out.as_json or wanted)
+        request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief)
+        with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))
             if job.status == "failed":
-                return _failed(out, job)
+                message, _, hint = (job.error.message if job.error else "the job failed").partition("; ")
+                out.error(message, hint or "run it again, or see `kb doctor`")
+                return ERROR
             report = facade.library.report(JobRequest(job_id=job.id))
             out.wire(report)
             if not out.as_json:
@@ -64,54 +69,89 @@ def wait_for(out: Output, facade: Facade, job: Job) -> Job:
     request = JobRequest(job_id=job.id)
     line = ProgressLine(out)
     try:
-        while job.finished_at is None:
-            time.sleep(_POLL_S)
-            job = facade.jobs.get(request)
+        for seen in _seen(facade, job):
+            job = seen
             line.show(job)
     except KeyboardInterrupt:
-        out.note("\nstopping; what is committed stays")
-        facade.jobs.cancel(request)
-        while job.finished_at is None:
-            time.sleep(_POLL_S)
-            job = facade.jobs.get(request)
+        line.close()
+        out.note("stopping; what is committed stays")
+        for seen in _seen(facade, facade.jobs.cancel(request)):
+            job = seen
     finally:
         line.close()
     return job
 
 
-def _failed(out: Output, job: Job) -> Exit:
-    message = job.error.message if job.error else "the job failed"
-    from kb.domain.errors import KebabError
+def _seen(facade: Facade, job: Job) -> Iterator[Job]:
+    """Yield a job as it is and as it becomes, until it is over."""
+    from kb.contract.jobs import JobRequest
 
-    out.error(KebabError(message, hint="run it again with --verbose, or see `kb doctor`"))
-    return ERROR
+    yield job
+    for pause in chain(_FIRST_PAUSES_S, repeat(_PAUSE_S)):
+        if job.finished_at is not None:
+            return
+        time.sleep(pause)
+        job = facade.jobs.get(JobRequest(job_id=job.id))
+        yield job
 
 
 def _print(out: Output, report: IngestReport, facade: Facade) -> None:
-    from kb.contract.base import Empty
-    from kb.contract.items import ItemsRequest
-
-    parts = [f"{report.new} new", f"{report.updated} updated"]
-    parts += [f"{n} {word}" for n, word in ((report.renamed, "renamed"), (report.deleted, "deleted")) if n]
-    parts += [f"{report.skipped} unchanged or skipped"]
-    parts += [f"{report.errors} failed"] if report.errors else []
-    seconds = report.duration_ms / 1000
-    out.line(f"{report.scanned} files in {seconds:.1f} s: {', '.join(parts)}")
-    if report.canceled:
-        out.line("stopped before the end; what was committed is kept, run `kb ingest` to go on")
+    out.line(f"{counted(report.scanned, 'file')} in {report.duration_ms / 1000:.1f} s: {_changes(report)}")
     for item in (report.items or ())[:_SHOWN_ITEMS]:
         if item.kind not in {"skipped", "error"}:
             out.line(_item_line(item))
-    failed = facade.library.items(ItemsRequest(state="failed", limit=_SHOWN_ITEMS))
-    for entry in failed.items:
-        out.line(f"  ✗ {entry.doc_path}\n    {entry.reason or 'cannot be read'}")
-    if failed.next:
-        out.line("  … more with `kb list items --state failed`")
+    if report.canceled:
+        out.line("stopped before the end: what was committed is kept, `kb ingest` goes on from there")
+    for notice in report.notices:
+        out.line(f"note: {notice.detail}")
+        if notice.hint:
+            out.line(f"  {notice.hint}")
+    _print_library(out, report, facade)
+
+
+def _print_library(out: Output, report: IngestReport, facade: Facade) -> None:
+    from kb.contract.base import Empty
+    from kb.contract.items import ItemsRequest
+
     summary = facade.library.summary(Empty())
-    vectors = f", {summary.vectorised} with vectors" if summary.embedding_model else ", no vectors (no embedding model)"
-    out.line(f"searchable: {summary.documents} documents, {summary.chunks} passages{vectors}")
+    if report.errors:
+        failed = facade.library.items(ItemsRequest(state="failed", limit=_SHOWN_ITEMS))
+        for entry in failed.items:
+            out.line(f"  ✗ {entry.doc_path}\n    {reason_text(entry.reason)}")
+        if failed.next:
+            out.line("  … and more: `kb list items --state failed`")
+    elif summary.failed:
+        count = counted(summary.failed, "file")
+        out.line(f"not read: {count} that failed before (`kb list items --state failed`; `--retry` tries again)")
     if report.unsupported:
-        out.line(f"not read: {report.unsupported} files of other types (`kb list items --state unsupported`)")
+        count = counted(report.unsupported, "file")
+        out.line(f"not read: {count} of other kinds (`kb list items --state unsupported`)")
+    if not summary.items and not report.canceled:
+        out.line("the workspace is empty: put Markdown, text or source files into it and run `kb ingest` again")
+        return
+    vectors = ""
+    if summary.embedding_model:
+        vectors = (
+            ", all with vectors" if summary.vectorised >= summary.chunks else f", {summary.vectorised:,} with vectors"
+        )
+    out.line(f"searchable: {counted(summary.documents, 'document')}, {counted(summary.chunks, 'passage')}{vectors}")
+
+
+def _changes(report: IngestReport) -> str:
+    counts = [
+        (report.new, "new"),
+        (report.updated, "updated"),
+        (report.renamed, "renamed"),
+        (report.deleted, "deleted"),
+        (report.errors, "failed"),
+    ]
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "nothing changed"
+
+
+def reason_text(reason: str | None) -> str:
+    """Return why a file cannot be searched, without the stable word before it."""
+    word, colon, sentence = (reason or "cannot be read").partition(": ")
+    return sentence if colon and word.replace("_", "").isalnum() else word + colon + sentence
 
 
 def _item_line(item: IngestItem) -> str:

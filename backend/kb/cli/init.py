@@ -19,16 +19,16 @@ def add_to(app: typer.Typer) -> None:
         out: Output,
         *,
         force: Annotated[
-            bool, typer.Option("--force", help="Write the config file anew; the old one is kept beside.")
+            bool, typer.Option("--force", help="Write the config file anew; the old one is kept beside it.")
         ] = False,
     ) -> Exit:
-        """Make the config file, the library and the workspace; what exists is kept."""
+        """Make the config file, the library and the workspace."""
         from kb.app.gateway import open_library
         from kb.app.workspace_setup import completed, initialise
 
-        settings = configuration(out)
+        settings = configuration(out, mends=force)
         report = initialise(settings, force=force)
-        with open_library(settings, owner="kb init") as facade:
+        with open_library(settings, owner="kb init", on_wait=out.note) as facade:
             report = completed(report, settings, facade)
         for step in report.steps:
             out.line(f"{step.action:<9}{step.detail}")

@@ -31,8 +31,11 @@ def add_to(app: typer.Typer) -> None:
                 found = list(facade.jobs.recent(JobsRequest(limit=limit)).jobs)
         for job in found:
             out.wire(job)
+            far = f"  {job.progress.percent} %" if job.status == "running" else ""
             reason = f"  {job.error.message}" if job.error else ""
-            out.line(f"{job.id}  {job.kind:<8}{job.status:<10}{job.created_at:%Y-%m-%d %H:%M}{reason}")
+            out.line(
+                f"{job.id}  {job.kind:<9}{job.status:<11}{job.created_at.astimezone():%Y-%m-%d %H:%M}{far}{reason}"
+            )
         if not found:
             out.line("no jobs yet")
         return HIT if found else NO_HIT

@@ -12,13 +12,14 @@ import typer
 
 if TYPE_CHECKING:
     from kb.contract.base import Wire
-    from kb.domain.errors import KebabError
 
 Exit = Literal[0, 1, 2, 3]
 HIT: Exit = 0
 NO_HIT: Exit = 1
 ERROR: Exit = 2
 UNHEALTHY: Exit = 3
+
+_WIDEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Output:
     Attributes:
         as_json: exactly one wire object (or one a line) on stdout, nothing else.
         verbose: errors carry the chain of causes.
-        debug: log records go to stderr.
+        debug: log records and tracebacks go to stderr.
     """
 
     as_json: bool = False
@@ -56,31 +57,46 @@ class Output:
         if not self.as_json:
             typer.echo(text, err=True, color=colours())
 
-    def error(self, error: KebabError) -> None:
-        """Print the fact and the remedy on stderr."""
-        typer.echo(f"error: {error.message}", err=True)
-        if error.hint:
-            typer.echo(f"hint: {error.hint}", err=True)
-        if self.verbose:
-            for cause in causes(error):
-                typer.echo(f"caused by: {cause}", err=True)
+    def error(self, message: str, hint: str = "", cause: BaseException | None = None) -> None:
+        """Print the fact and the remedy on stderr, one line each; `verbose` adds what led to `cause`."""
+        typer.echo(f"error: {one_line(message)}", err=True)
+        if hint:
+            typer.echo(f"hint: {one_line(hint)}", err=True)
+        if self.verbose and cause is not None:
+            for reason in causes(cause):
+                typer.echo(f"caused by: {reason}", err=True)
+
+    @property
+    def streams(self) -> bool:
+        """Return whether a person watches: only then is text printed piece by piece."""
+        return not self.as_json and sys.stdout.isatty()
 
 
 def causes(error: BaseException) -> list[str]:
     """Return what led to an error, nearest first."""
-    found = []
+    found: list[str] = []
     cause = error.__cause__ or error.__context__
-    while cause is not None:
-        found.append(f"{type(cause).__name__}: {cause}")
+    while cause is not None and len(found) < _WIDEST:
+        found.append(one_line(f"{type(cause).__name__}: {cause}"))
         cause = cause.__cause__ or cause.__context__
     return found
 
 
+def one_line(text: str) -> str:
+    """Return a text with line breaks and controls as spaces: a file name must not forge a second line."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split(" ")).strip()
+
+
 def colours() -> bool | None:
-    """Return False when styles are not wanted, else None: typer looks for a terminal itself."""
-    return False if os.environ.get("NO_COLOR") else None
+    """Return False when styles are not wanted (NO_COLOR, a dumb terminal), else None: typer looks itself."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
 def width() -> int:
     """Return the columns to use: those of the terminal, at most 100."""
-    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+    return min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 passage` or `1,200 passages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

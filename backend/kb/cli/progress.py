@@ -1,4 +1,4 @@
-"""Progress of a job: one line rewritten on a terminal, plain lines in a pipe."""
+"""Progress of a job: one line rewritten on a terminal, a plain line now and then in a pipe."""
 
 from __future__ import annotations
 
@@ -8,38 +8,46 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kb.cli.output import Output
+from kb.cli.output import Output, width
+from kb.cli.wording import wrapped
 
 if TYPE_CHECKING:
     from kb.contract.jobs import Job
 
-_FIRST_AFTER_S = 0.5
+# Short work needs no progress; a log wants few lines.
+_FIRST_AFTER_S = 1.0
 _PLAIN_EVERY_S = 10.0
+_STAGES = {
+    "scan": "looking through the workspace",
+    "read": "reading files",
+    "embed": "making vectors",
+    "index": "writing the indexes",
+}
 
 
 class ProgressLine:
-    """Shows nothing for the first half second: short work needs no progress."""
+    """Shows how far a job is, on stderr."""
 
     def __init__(self, out: Output) -> None:
         self._quiet = out.as_json
         self._started = time.monotonic()
         self._terminal = sys.stderr.isatty()
         self._last_plain = self._started
-        self._stage = ""
-        self._drawn = False
+        self._drawn = ""
 
     def show(self, job: Job) -> None:
         """Show how far a job is."""
         now = time.monotonic()
-        if self._quiet or now - self._started < _FIRST_AFTER_S:
+        if self._quiet or now - self._started < _FIRST_AFTER_S or job.finished_at is not None:
             return
-        text = self._text(job, now)
         if self._terminal:
-            typer.echo(f"\r\033[K{text}", err=True, nl=False)
-            self._drawn = True
-        elif job.progress.stage != self._stage or now - self._last_plain > _PLAIN_EVERY_S:
-            typer.echo(text, err=True)
-            self._last_plain, self._stage = now, job.progress.stage
+            text = self._text(job, now)
+            if text != self._drawn:
+                typer.echo(f"\r\033[K{text}", err=True, nl=False)
+                self._drawn = text
+        elif now - self._last_plain >= _PLAIN_EVERY_S:
+            typer.echo(self._text(job, now), err=True)
+            self._last_plain = now
 
     def close(self) -> None:
         """Clear the line."""
@@ -48,6 +56,9 @@ class ProgressLine:
 
     def _text(self, job: Job, now: float) -> str:
         progress = job.progress
-        count = f" {progress.done} of {progress.total}" if progress.total else ""
+        count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
+        stage = _STAGES.get(progress.stage, progress.stage or job.status)
         note = f"  {progress.note}" if progress.note else ""
-        return f"{progress.percent:>3} %  {progress.stage}{count}  {now - self._started:.0f} s{note}"
+        text = f"{progress.percent:>3} %  {stage}{count}  {now - self._started:.0f} s{note}"
+        # A line that wraps could not be rewritten.
+        return (wrapped(text, width() - 1) or [""])[0]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.command import command
-from kb.cli.output import HIT, NO_HIT, Exit, Output, width
+from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
 from kb.cli.session import library
-from kb.cli.wording import channel_names, degraded_lines, wrapped
+from kb.cli.wording import channel_names, degraded_lines, line_ranges, padded, place_label
 
 if TYPE_CHECKING:
     from kb.contract.retrieval import RetrievalResponse
@@ -22,7 +22,9 @@ Lang = Annotated[str | None, typer.Option("--lang", help="Only this language, su
 PathGlob = Annotated[str | None, typer.Option("--path", help="Only paths that match, such as 'notes/**'.")]
 Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note or code.")]
 Trust = Annotated[str | None, typer.Option("--trust-min", help="primary, secondary or generated.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Say how each hit was found.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say how it was found.")]
+
+_SNIPPET_LINES = 2
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
     @command(app)
     def search(
         out: Output,
-        query: Annotated[list[str], typer.Argument(help="Words or a question.")],
+        query: Annotated[list[str] | None, typer.Argument(help="Words or a question.")] = None,
         *,
         top_k: Top = None,
         mode: Mode = "hybrid",
@@ -43,12 +45,12 @@ def add_to(app: typer.Typer) -> None:
         explain: Explain = False,
     ) -> Exit:
         """Find passages, best first."""
-        from kb.app.requests import request_of
+        from kb.app.requests import one_query, request_of
         from kb.contract.search import FindRequest
 
         request = request_of(
             FindRequest,
-            query=" ".join(query),
+            query=one_query(query, "query"),
             mode=mode,
             top_k=top_k,
             filters=filters_of(tag, lang, path, types, trust_min),
@@ -87,52 +89,58 @@ def _print(out: Output, response: RetrievalResponse, *, explain: bool) -> None:
         if explain:
             _print_reasons(out, hit, response.diagnostics.fusion)
         out.line()
-    if not response.results:
-        out.line("no hits")
-        searched = response.passages_searched or 0
-        out.line(f"{searched} passages searched" if searched else "the library is empty: run `kb ingest` first")
-    for line in degraded_lines(response.diagnostics.degraded_channels):
-        out.line(line)
-    count = len(response.results)
-    if count:
+    if response.results:
         names = channel_names(response.diagnostics)
         index = response.results[0].index_version
-        out.line(f"{count} hit{'s' if count != 1 else ''}  {response.settings.mode}  index {index}  {names}")
+        out.line(f"{counted(len(response.results), 'hit')}  {response.settings.mode}  index {index}  {names}")
+    else:
+        searched = response.passages_searched or 0
+        rest = f"{counted(searched, 'passage')} searched" if searched else "the library is empty: run `kb ingest` first"
+        out.line(f"no hits; {rest}")
+    for line in degraded_lines(response.diagnostics.degraded_channels):
+        out.line(line)
     if explain:
         steps = "  ".join(f"{name} {ms:.1f}" for name, ms in response.diagnostics.milliseconds.items())
         out.line(f"milliseconds  {steps}  all {response.duration_ms:.1f}")
 
 
 def _print_hit(out: Output, hit: SearchHit) -> None:
-    from kb.app.labels import citation_label
-
-    place = citation_label(hit.citation.uri)
     relevance = hit.relevance if hit.relevance is not None else hit.score
-    out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place, bold=True)}")
+    out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place_label(hit.citation.uri), bold=True)}")
     if hit.section_label:
         out.line(f"   {typer.style(hit.section_label, dim=True)}")
-    marked = hit.snippet
-    for mark in reversed(hit.highlights):
-        word = typer.style(marked[mark.start : mark.end], underline=True)
-        marked = marked[: mark.start] + word + marked[mark.end :]
-    tail = "" if hit.snippet_full_text else "…"
-    for line in wrapped(marked + tail, width() - 3)[:3]:
-        out.line(f"   {line}")
+    ranges = line_ranges(hit.snippet, width() - 4)
+    cut = not hit.snippet_full_text or len(ranges) > _SNIPPET_LINES
+    for number, (start, end) in enumerate(ranges[:_SNIPPET_LINES]):
+        is_last = number == min(len(ranges), _SNIPPET_LINES) - 1
+        tail = "…" if cut and is_last and not hit.snippet[start:end].endswith("…") else ""
+        out.line(f"   {_marked(hit, start, end)}{tail}")
+
+
+def _marked(hit: SearchHit, start: int, end: int) -> str:
+    """Return a part of the snippet with the words that matched underlined."""
+    text, at = "", start
+    for mark in hit.highlights:
+        first, last = max(mark.start, at), min(mark.end, end)
+        if first < last:
+            text += hit.snippet[at:first] + typer.style(hit.snippet[first:last], underline=True)
+            at = last
+    return text + hit.snippet[at:end]
 
 
 def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:
     scores = hit.retrieval
-    rows = [
+    channels = [
         ("lexical (bm25)", scores.lexical_rank, scores.lexical_score),
         ("cjk (bm25)", hit.cjk_rank, hit.cjk_score),
         ("vector (cosine)", scores.vector_rank, scores.vector_score),
     ]
-    for name, rank, score in rows:
-        if rank is not None or score is not None:
-            place = f"rank {rank}" if rank is not None else "not among the candidates"
-            out.line(
-                f"   ├ {name:<16} {place:<8} score {score:.3f}" if score is not None else f"   ├ {name:<16} {place}"
-            )
+    rows = [(name, rank, score) for name, rank, score in channels if rank is not None or score is not None]
     if scores.fusion_score is not None:
-        out.line(f"   └ {fusion + ' fusion':<16} rank {hit.rank:<3} score {scores.fusion_score:.3f}")
+        rows.append((f"{fusion} fusion", hit.rank, scores.fusion_score))
+    for number, (name, rank, score) in enumerate(rows):
+        branch = "└" if number == len(rows) - 1 else "├"
+        place = f"rank {rank}" if rank is not None else "unranked"
+        value = f"score {score:.3f}" if score is not None else ""
+        out.line(f"   {branch} {padded(name, 17)}{padded(place, 10)}{value}".rstrip())
     out.line(f"   chunker {hit.chunker_version}   chunk_id {hit.chunk_id}")

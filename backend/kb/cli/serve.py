@@ -20,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
         *,
         port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
     ) -> Exit:
-        """Serve the library on this computer until Ctrl-C; other `kb` commands then work through it."""
+        """Serve the library on this computer until Ctrl-C."""
         from kb.app.gateway import announce, open_own_library
         from kb.bridge.server import serve_facade
         from kb.contract.system import Server
@@ -31,7 +31,7 @@ def add_to(app: typer.Typer) -> None:
             def ready(url: str, token: str, code: str) -> None:
                 announce(settings, url, token)
                 out.wire(Server(url=url, token=token))
-                out.line(f"Kebab is ready at {url}/#k={code}  (Ctrl-C stops it)")
+                out.line(f"Kebab is ready at {url}/#k={code}  (Ctrl-C stops it; other `kb` commands work through it)")
 
             serve_facade(facade, port=port, on_ready=ready)
         return HIT
