@@ -38,6 +38,13 @@ def merge_spans(spans: Iterable[SourceSpan]) -> tuple[SourceSpan, ...]:
     """Join neighbours that touch (lines, bytes, characters of a page, time), keeping order."""
     merged: list[SourceSpan] = []
     for span in spans:
+        if merged and type(span) is LineSpan:
+            last = merged[-1]
+            # Most spans lie within the last one or touch it; a chunk has a segment for each of its lines.
+            if type(last) is LineSpan and last.start <= span.start <= last.end + 1:
+                if span.end > last.end:
+                    merged[-1] = LineSpan(last.start, span.end)
+                continue
         joined = _join(merged[-1], span) if merged else None
         if joined is None:
             merged.append(span)
