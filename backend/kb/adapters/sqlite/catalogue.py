@@ -41,7 +41,7 @@ _CHUNKS = " CROSS JOIN chunks c ON c.doc_id = v.doc_id JOIN chunkings k ON k.chu
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
 SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at
-FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", _CHUNKS)} AND c.chunk_id = ?
+FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", _CHUNKS, 1)} AND c.chunk_id = ?
 """
 _EMBEDDINGS = """
 SELECT m.model_id, m.model_version, m.dimensions, r.state

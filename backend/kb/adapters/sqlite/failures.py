@@ -47,7 +47,7 @@ def storage_failed(error: sqlite3.Error) -> StorageFailed:
         message, hint = _FACTS[code]
         return StorageFailed(message, hint=hint)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
-    return StorageFailed(f"the library refused a change ({name})", hint="run `kb doctor`; nothing was changed")
+    return StorageFailed(f"the library refused a request ({name})", hint="run `kb doctor`; nothing was changed")
 
 
 @contextmanager

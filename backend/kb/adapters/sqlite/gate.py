@@ -21,11 +21,16 @@ from kb.retrieval.ports import LibraryFacts
 
 # Documents: the item is there, included, not archived; the document is its active ready one, its masking current.
 _ACTIVE = "v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'"
-_SHOWN = "i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL AND d.privacy_state = 'current'"
+_SHOWN = (
+    "i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL"
+    " AND v.doc_id NOT IN (SELECT doc_id FROM documents WHERE privacy_state <> 'current')"
+)
 # Chunks: of that version, enabled, not a parent, of the serving generation.
 _OF_VERSION = "c.doc_id = v.doc_id AND c.chunking_key = v.chunking_key"
 _SERVING = "c.generation_id IN (SELECT generation_id FROM generations WHERE state = 'serving')"
 _CHUNK_SHOWN = f"c.enabled = 1 AND c.role <> 'parent' AND {_SERVING}"
+
+_VISIBLE_VERSIONS = f"items i CROSS JOIN document_versions v ON {_ACTIVE} WHERE {_SHOWN}"
 
 VISIBLE_DOCUMENTS = (
     f"items i CROSS JOIN document_versions v ON {_ACTIVE} CROSS JOIN documents d ON d.doc_id = v.doc_id WHERE {_SHOWN}"
@@ -128,12 +133,12 @@ class SqliteGatedChunks:
 
     def _count(self, fingerprint: str | None) -> LibraryFacts:
         with self._library.view() as connection:
-            (chunks,) = connection.execute(
-                f"SELECT coalesce(sum(v.chunk_count), 0) FROM {VISIBLE_DOCUMENTS}"
+            (shown, chunks) = connection.execute(
+                f"SELECT count(*), coalesce(sum(v.chunk_count), 0) FROM {_VISIBLE_VERSIONS}"
             ).fetchone()
             (disabled,) = connection.execute(
                 "SELECT count(*) FROM chunks WHERE enabled = 0 AND role <> 'parent' AND +doc_id IN"
-                f" (SELECT v.doc_id FROM {VISIBLE_DOCUMENTS})"
+                f" (SELECT v.doc_id FROM {_VISIBLE_VERSIONS})"
             ).fetchone()
             (unread,) = connection.execute(
                 f"SELECT count(*) FROM items WHERE deleted_at IS NULL AND included = 1 AND state IN {_UNREAD}"
@@ -141,27 +146,29 @@ class SqliteGatedChunks:
             searchable = chunks - disabled
             return LibraryFacts(
                 chunks=searchable,
-                vectors=min(searchable, _count_vectors(connection, fingerprint)),
+                vectors=min(searchable, _count_vectors(connection, fingerprint, shown)),
                 unread_items=unread,
                 vector_position=_last_vector(connection, fingerprint),
                 text_position=_last_text(connection),
             )
 
 
-def _count_vectors(connection: sqlite3.Connection, fingerprint: str | None) -> int:
+def _count_vectors(connection: sqlite3.Connection, fingerprint: str | None, shown: int) -> int:
     """Count vectors of visible chunks: all that are ready, less those of documents not shown (few)."""
     row = connection.execute("SELECT model_key FROM embedding_models WHERE fingerprint = ?", (fingerprint,)).fetchone()
     if row is None:
         return 0
     ready = "SELECT count(*) FROM embedding_records r WHERE r.model_key = ? AND r.state <> 'pending'"
     (count,) = connection.execute(ready, row).fetchone()
-    hidden = f"SELECT v.doc_id FROM {INDEXABLE_DOCUMENTS} EXCEPT SELECT v.doc_id FROM {VISIBLE_DOCUMENTS}"
-    (unseen,) = connection.execute(
-        f"{ready} AND r.chunk_key IN (SELECT chunk_key FROM chunks WHERE doc_id IN ({hidden})"
-        " UNION SELECT chunk_key FROM chunks WHERE enabled = 0)",
-        row,
+    unseen = "SELECT chunk_key FROM chunks WHERE enabled = 0"
+    (indexable,) = connection.execute(
+        "SELECT count(*) FROM document_versions WHERE state IN ('indexing','ready')"
     ).fetchone()
-    return int(count - unseen)
+    if indexable != shown:
+        hidden = f"SELECT v.doc_id FROM {INDEXABLE_DOCUMENTS} EXCEPT SELECT v.doc_id FROM {_VISIBLE_VERSIONS}"
+        unseen += f" UNION SELECT chunk_key FROM chunks WHERE doc_id IN ({hidden})"
+    (less,) = connection.execute(f"{ready} AND r.chunk_key IN ({unseen})", row).fetchone()
+    return int(count - less)
 
 
 def _last_text(connection: sqlite3.Connection) -> int:

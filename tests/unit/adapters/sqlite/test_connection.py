@@ -37,7 +37,7 @@ def test_acknowledged_means_committed_and_rows_belong_to_something(library: Libr
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
     assert values == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
-    with pytest.raises(StorageFailed, match="refused a change"), library.transaction() as connection:
+    with pytest.raises(StorageFailed, match="refused a request"), library.transaction() as connection:
         connection.execute("INSERT INTO document_tags VALUES ('nothing', 'tag')")
 
 

@@ -59,6 +59,7 @@ CREATE TABLE documents (
   updated_at      TEXT NOT NULL
 );
 CREATE INDEX documents_asset ON documents(asset_id);
+CREATE INDEX documents_hidden ON documents(doc_id) WHERE privacy_state <> 'current';
 
 CREATE TABLE document_tags (
   doc_id TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
@@ -86,7 +87,8 @@ CREATE TABLE document_versions (
   created_at   TEXT NOT NULL,
   PRIMARY KEY (item_id, number)
 ) WITHOUT ROWID;
-CREATE INDEX document_versions_doc ON document_versions(doc_id);
+-- Holds all the final gate asks of a version, so that counting a large library stays cheap.
+CREATE INDEX document_versions_doc ON document_versions(doc_id, item_id, state, chunking_key, chunk_count);
 CREATE INDEX document_versions_indexing ON document_versions(doc_id) WHERE state = 'indexing';
 
 CREATE TABLE blocks (
