@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import add
 from typing import Literal, NamedTuple
 
@@ -20,6 +21,9 @@ ANALYZER_VERSION = "1"
 Kind = Literal["word", "compound", "stem", "triple", "pair", "start", "single"]
 
 _LONGEST_WORD, _LONGEST_COMPOUND = 64, 200
+_LONGEST_KNOWN = 24
+_AROUND = ".,;:!?()[]{}<>|*`\"'“”‘’、。「」《》…"
+_FIELDS = ("words", "stem", "gram", "cjk", "cjk1")
 _LETTER = rf"[^\W_{CJK}]"
 _JOINT = r"(?:[.\-/:@+]|::|->|_++)"
 # The look-behind and the possessive quantifiers keep these linear on any input.
@@ -31,6 +35,7 @@ _ASCII_WORD = re.compile("[a-z0-9]+")
 _ASCII_COMPOUND = re.compile(
     rf"(?<![a-z0-9])_*+[a-z0-9]++(?:{_JOINT}[a-z0-9]++)++_*+|(?<![a-z0-9])[a-z]{{1,2}}(?:\+\+|#)(?![a-z0-9])"
 )
+_MAY_JOIN = re.compile("[-./:@+_#]")
 _HUMP = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9]*+")
 _HUMP_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -80,13 +85,21 @@ class QueryTerms:
 
 def word_terms(text: str) -> WordTerms:
     """Return the terms of all that is not CJK."""
-    normal = unicodedata.normalize("NFKC", text)
+    return _word_terms(unicodedata.normalize("NFKC", text))
+
+
+def cjk_terms(text: str) -> CjkTerms:
+    """Return the terms of runs of Han, Kana and Hangul."""
+    return _cjk_terms(unicodedata.normalize("NFKC", text))
+
+
+def _word_terms(normal: str) -> WordTerms:
     folded = normal.casefold()
     ascii_only = folded.isascii()
     words = (_ASCII_WORD if ascii_only else _WORD).findall(folded)
     # A compound holds no space and is not all letters: most of the text need not be looked at.
     rest = " ".join([word for word in folded.split() if not word.isalpha()])
-    compounds = (_ASCII_COMPOUND if ascii_only else _COMPOUND).findall(rest) if rest else []
+    compounds = (_ASCII_COMPOUND if ascii_only else _COMPOUND).findall(rest) if _MAY_JOIN.search(rest) else []
     words += _hump_parts(normal)
     if max(map(len, words), default=0) > _LONGEST_WORD:
         words = [word[:_LONGEST_WORD] for word in words]
@@ -98,9 +111,8 @@ def word_terms(text: str) -> WordTerms:
     )
 
 
-def cjk_terms(text: str) -> CjkTerms:
-    """Return the terms of runs of Han, Kana and Hangul."""
-    runs = [] if text.isascii() else _RUN.findall(unicodedata.normalize("NFKC", text))
+def _cjk_terms(normal: str) -> CjkTerms:
+    runs = [] if normal.isascii() else _RUN.findall(normal)
     if not runs:
         return CjkTerms([], [], [], [])
     joined = " ".join(runs).translate(simplified())
@@ -114,20 +126,19 @@ def cjk_terms(text: str) -> CjkTerms:
 
 
 def index_text(text: str, heading: str) -> Iterator[tuple[str, str]]:
-    """Yield (field, terms separated by spaces) for a chunk; empty fields are left out."""
-    words, cjk = word_terms(text), cjk_terms(text)
-    terms = [
-        ("words", words.words + words.compounds),
-        ("stem", words.stems),
-        ("gram", words.triples),
-        ("cjk", cjk.pairs + cjk.starts),
-        ("cjk1", cjk.singles),
-    ]
-    if heading:
-        terms.append(("head", [*_head_words(word_terms(heading)), *cjk_terms(heading).pairs]))
-    for field, found in terms:
-        if found:
-            yield field, " ".join(found)
+    """Yield (field, terms separated by spaces) for a chunk; empty fields are left out.
+
+    No term crosses white space, so the text is analysed piece by piece, and pieces seen before are remembered.
+    """
+    pieces = unicodedata.normalize("NFKC", text).split()
+    found = [_known_piece(piece) if len(piece) <= _LONGEST_KNOWN else _piece(piece) for piece in pieces]
+    for field, terms in zip(_FIELDS, zip(*found, strict=True), strict=False):
+        joined = " ".join(filter(None, terms))
+        if joined:
+            yield field, joined
+    head = " ".join([*_head_words(word_terms(heading)), *cjk_terms(heading).pairs])
+    if head:
+        yield "head", head
 
 
 def query_terms(text: str) -> QueryTerms:
@@ -145,6 +156,32 @@ def query_terms(text: str) -> QueryTerms:
     return QueryTerms(
         tuple((kind, _once(found)) for kind, found in by_kind), _once(_head_words(words)), _once(cjk.pairs)
     )
+
+
+def _piece(piece: str) -> tuple[str, str, str, str, str]:
+    """Return the terms of a text without white space, as `_FIELDS` names them."""
+    core = piece.strip(_AROUND)
+    if core.isalpha():
+        # Marks around a plain word add no term; most pieces are a known word with some mark.
+        if len(core) < len(piece):
+            return _known_piece(core) if len(core) <= _LONGEST_KNOWN else _piece(core)
+        if core.isascii() and (core.islower() or core.istitle()):
+            word = core.casefold()[:_LONGEST_WORD]
+            return word, stem(word), "", "", ""
+    cjk = _cjk_terms(piece)
+    if cjk.singles and _RUN.fullmatch(core):
+        return "", "", "", " ".join(cjk.pairs + cjk.starts), " ".join(cjk.singles)
+    words = _word_terms(piece)
+    return (
+        " ".join(words.words + words.compounds),
+        " ".join(words.stems),
+        " ".join(words.triples),
+        " ".join(cjk.pairs + cjk.starts),
+        " ".join(cjk.singles),
+    )
+
+
+_known_piece = lru_cache(32_768)(_piece)
 
 
 def _hump_parts(text: str) -> list[str]:

@@ -110,7 +110,7 @@ def filtered(query: Any, filters: SearchFilters, searcher: Any, schema: Any) -> 
 def among(query: Any, keys: Sequence[ChunkKey], schema: Any) -> Any:  # noqa: ANN401
     """Return `query` among some chunks only; scores stay the same."""
     must = tantivy.Occur.Must
-    chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema, "key", list(keys)), 0.0)
+    chosen = tantivy.Query.const_score_query(_one_of(schema, "key", keys), 0.0)
     return tantivy.Query.boolean_query([(must, query), (must, chosen)])
 
 
@@ -122,15 +122,11 @@ def either(left: Any, right: Any) -> Any:  # noqa: ANN401
 def _conditions(filters: SearchFilters, searcher: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
     for field, values in (("tags", filters.tags_any), ("kinds", filters.source_types)):
         if values:
-            yield tantivy.Query.term_set_query(schema, field, [encodable(value) for value in values])
+            yield _one_of(schema, field, [encodable(value) for value in values])
     if filters.lang is not None:
         yield tantivy.Query.term_query(schema, "lang", encodable(filters.lang), "basic")
     if filters.trust_min is not None:
-        ranks = range(filters.trust_min.rank, _HIGHEST_TRUST + 1)
-        should = tantivy.Occur.Should
-        yield tantivy.Query.boolean_query(
-            [(should, tantivy.Query.term_query(schema, "trust", rank, "basic")) for rank in ranks]
-        )
+        yield _one_of(schema, "trust", range(filters.trust_min.rank, _HIGHEST_TRUST + 1))
     if filters.path_glob is not None:
         yield _path_query(unicodedata.normalize("NFC", encodable(filters.path_glob)), searcher, schema)
 
@@ -153,6 +149,12 @@ def _rust_pattern(glob: str) -> str:
         _GLOB_RUST.get(token) or re.sub(r"([\\.+()|\[\]{}^$])", r"\\\1", token) for token in _GLOB_TOKEN.findall(glob)
     )
     return "".join(escaped)
+
+
+def _one_of(schema: Any, field: str, values: Sequence[str] | Sequence[int]) -> Any:  # noqa: ANN401
+    """Match any of a few exact values; a term set query scans the whole dictionary, which takes ten times as long."""
+    exact = (tantivy.Query.term_query(schema, field, value, "basic") for value in values)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in exact])
 
 
 def _term(schema: Any, field: str, term: str, weight: float) -> tuple[Any, Any]:  # noqa: ANN401

@@ -7,7 +7,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kb.adapters.tantivy.analysis import ANALYZER_VERSION, cjk_terms, index_text, query_terms, word_terms
@@ -21,7 +21,7 @@ _SAMPLES = (
     unicodedata.normalize("NFD", "한국어를 café"),
     "\0 \ud800 🎉 \u200b x" + "y" * 90,
 )
-_GOLDEN = {"1": "49eefe5102e40e76"}
+_GOLDEN = {"1": "6c5b683791323caf"}
 
 
 def _digest() -> str:
@@ -103,6 +103,22 @@ def test_every_text_has_terms_that_can_be_written(text: str) -> None:
     for field, terms in index_text(text, text):
         terms.encode()
         assert terms.split() == terms.split(" "), field
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(st.characters(codec=None), max_size=200) | st.text("aB1_.#-+:( \u00b4한中ｱé\u0301я", max_size=30))
+@example("C#, _a->b_ 'getUser' (HTTPServer) a.b. \u00b4x 中a国 #c a\u0301")
+def test_a_text_analysed_piece_by_piece_has_the_terms_of_the_whole(text: str) -> None:
+    words, cjk = word_terms(text), cjk_terms(text)
+    whole = {
+        "words": words.words + words.compounds,
+        "stem": words.stems,
+        "gram": words.triples,
+        "cjk": cjk.pairs + cjk.starts,
+        "cjk1": cjk.singles,
+    }
+    pieces = {field: sorted(terms.split()) for field, terms in index_text(text, "")}
+    assert pieces == {field: sorted(terms) for field, terms in whole.items() if terms}
 
 
 @given(st.text(max_size=200))
