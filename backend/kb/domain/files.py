@@ -28,8 +28,8 @@ class ScannedFile(NamedTuple):
 class ScanProblem:
     """A file or folder the scan could not look into.
 
-    `reason` is permission, symlink_loop, outside_root, special_file, undecodable_name, duplicate_name
-    or placeholder.
+    `reason` is permission, unreadable, symlink_loop, broken_link, outside_root, special_file,
+    undecodable_name, duplicate_name, placeholder or ignored (named in the scope, but left out).
     """
 
     path: str
