@@ -45,7 +45,7 @@ FORBIDDEN = [
     ("kb.adapters.sqlite.probe_library", "tantivy"),
     ("kb.adapters.tantivy.probe_library", "chromadb"),
     ("kb.app.probe_library", "fastembed"),
-    ("kb.bridge.probe_library", "onnxruntime"),
+    ("kb.bridge.probe_library", "fastembed"),
     ("kb.adapters.models.embedding.probe_library", "llama_cpp"),
 ]
 
