@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from kb.domain.blocks import BlockKind, Heading
@@ -149,7 +149,7 @@ class _Chunker:
 
     def _count(self, block: Block) -> int:
         text = block.parsed.text
-        if not text:
+        if not text or len(text) > self._stretched.characters:  # nothing to count, or cut anyway
             return 0
         return self._measure.count(text) if self._exact else estimate(text)
 
@@ -185,14 +185,7 @@ class _Chunker:
         for number, part in enumerate(parts):
             if number:
                 self._flush(path)
-            self._held.add(self._part(block, part, number))
-
-    def _part(self, block: Block, part: Part, number: int) -> _Piece:
-        own = block.parsed.text[part.start : part.end]
-        tokens = self._measure.count(part.lead + own)
-        if part.lead and self._room.tokens is not None and tokens > self._room.tokens:
-            return _Piece(block, self._measure.count(own), replace(part, lead=""), number)
-        return _Piece(block, tokens, part, number)
+            self._held.add(_Piece(block, part.tokens, part, number))
 
     def _flush(self, path: tuple[str, ...], *, before_heading: bool = False) -> None:
         """Make a chunk of what is held; headings at its end wait for what they head."""

@@ -25,11 +25,12 @@ _SMALLEST_SHARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Characters `start` to `end` of a text; `lead` repeats earlier text before them."""
+    """Characters `start` to `end` of a text; `lead` repeats earlier text before them; `tokens` of both."""
 
     start: int
     end: int
-    lead: str = ""
+    lead: str
+    tokens: int
 
 
 def split_text(text: str, kind: BlockKind, rooms: tuple[Room, Room], overlap: int, measure: Measure) -> list[Part]:
@@ -54,21 +55,22 @@ def _pack(cutter: _Cutter, first: Room, room: Room, header: str, overlap: int) -
     text, measure = cutter.text, cutter.measure
     # a cut inside a word may make a token more than the pieces counted
     safe = Room(room.characters, None if room.tokens is None else room.tokens - room.tokens // 50)
-    lead = ""
+    lead, led = "", 0
     left = Room(first.characters, None if first.tokens is None else first.tokens - first.tokens // 50)
     smallest = _smaller(left, _beside_lead(safe, header, overlap, measure))
     start, end, tokens = 0, 0, 0
     for piece_end, count in cutter.pieces(0, len(text), smallest, 0):
         if end > start and not left.holds(piece_end - start, tokens + count):
-            yield from _part(text, start, end, lead)
+            yield from _part(text, (start, end), lead, led + tokens)
             lead = header or _tail(text, start, end, overlap)
-            left = safe.less(len(lead), measure.count(lead)) if lead else safe
+            led = measure.count(lead) if lead else 0
+            left = safe.less(len(lead), led)
             if not left.holds(piece_end - end, count):
-                lead, left = "", safe
+                lead, led, left = "", 0, safe
             start, tokens = end, 0
         end = piece_end
         tokens += count
-    yield from _part(text, start, end, lead)
+    yield from _part(text, (start, end), lead, led + tokens)
 
 
 def _smaller(one: Room, other: Room) -> Room:
@@ -82,13 +84,14 @@ def _beside_lead(room: Room, header: str, overlap: int, measure: Measure) -> Roo
     return Room(max(1, room.characters - overlap - 1), room.tokens)
 
 
-def _part(text: str, start: int, end: int, lead: str) -> Iterator[Part]:
+def _part(text: str, extent: tuple[int, int], lead: str, tokens: int) -> Iterator[Part]:
+    start, end = extent
     while start < end and text[start] == "\n":
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
     if text[start:end].strip():
-        yield Part(start, end, lead)
+        yield Part(start, end, lead, tokens)
 
 
 def _tail(text: str, start: int, end: int, overlap: int) -> str:
