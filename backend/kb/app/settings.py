@@ -47,7 +47,7 @@ class IndexingSettings(Section):
 
 
 class ChunkingSettings(Section):
-    """The PRD's chunking settings, in characters."""
+    """How documents are cut into passages, in characters."""
 
     mode: Literal["structure"] = Field("structure", description="How documents are cut.")
     target_characters: int = Field(1600, ge=400, le=8000, description="The wished length.")
@@ -93,7 +93,7 @@ class ModelsSettings(Section):
 
 
 class SearchSettings(Section):
-    """The PRD's retrieval settings (section 7.3) and ours."""
+    """How passages are found and ranked."""
 
     top_k: int = Field(6, ge=1, le=20, description="Hits of a search.")
     minimum_vector_similarity: float = Field(0.0, ge=0, le=1, description="0 filters nothing.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from typing import Annotated, Any
@@ -16,7 +15,8 @@ from kb.cli.command import show_help
 from kb.cli.output import ERROR, HIT, Output
 
 _ORDER = ("init", "ingest", "search", "ask", "list", "show", "inspect", "index", "jobs", "doctor", "serve")
-_COMMAND = re.compile(r"^No such command '(.+)'$")
+# How typer begins its two kinds of suggestions.
+_SUGGESTION = re.compile(r"\. Did you mean | \(Possible options: ")
 
 
 class _Ordered(TyperGroup):
@@ -74,15 +74,12 @@ def main() -> None:
 
 def _usage(error: TyperException) -> tuple[str, str]:
     """Return what is wrong with a command line, and where help is."""
-    message, _, _ = error.format_message().strip().rstrip(".").partition(" (Possible")
+    message, _, rest = _SUGGESTION.sub("\n", error.format_message().strip()).partition("\n")
+    meant = f"did you mean {rest.strip(' .?)')}? " if rest else ""
     context = getattr(error, "ctx", None)
-    near = list(getattr(error, "possibilities", None) or [])
-    found = _COMMAND.search(message)
-    if context is not None and found:
-        near = difflib.get_close_matches(found[1], context.command.list_commands(context), n=1)
-    meant = f"did you mean {' or '.join(sorted(near))}? " if near else ""
     path = context.command_path if context is not None else "kb"
-    return message[:1].lower() + message[1:], f"{meant}see `{path} --help`"
+    message = message[:1].lower() + message[1:].rstrip(".").replace(": Input should be", " must be", 1)
+    return message, f"{meant}see `{path} --help`"
 
 
 if __name__ == "__main__":
