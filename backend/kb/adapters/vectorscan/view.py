@@ -55,7 +55,9 @@ class View:
         places = np.searchsorted(self.keys, wanted)
         inside = places < len(self.keys)
         found = places[inside][self.keys[places[inside]] == wanted[inside]]
-        return np.unique(self.order[found])
+        chosen = np.zeros(self.head.count, np.bool_)
+        chosen[self.order[found]] = True
+        return np.flatnonzero(chosen)
 
     def stamp(self) -> Stamp:
         """Return the stamp of this state."""

@@ -7,7 +7,9 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -233,10 +235,23 @@ def test_an_index_of_mostly_deleted_texts_asks_to_be_made_anew(tmp_path: Path, m
 
 def test_searches_go_on_while_changes_are_applied(folder: Path) -> None:
     index = TantivyTextIndex(folder, "library")
-    for step in range(5, 10):
-        index.apply(changes(step, add=(entry(400 + step, "stepping"),)))
-        assert len(found(index, "stepping")) == step - 4
-    assert TantivyTextIndex(folder, "library").position() == 9
+    done = threading.Event()
+
+    def ask() -> list[int]:
+        counts = [0]
+        while not done.is_set():
+            counts.append(len(found(index, "stepping", limit=99)))
+        return counts
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask) for _ in range(3)]
+        for step in range(5, 15):
+            index.apply(changes(step, add=(entry(400 + step, "stepping"),)))
+        index.rebuild(snapshot(20, *(entry(key, "stepping") for key in range(20))))
+        done.set()
+        seen = [counts.result(60) for counts in asking]
+    assert all(counts == sorted(counts) for counts in seen)
+    assert len(found(index, "stepping", limit=99)) == 20
 
 
 _WRITER = """

@@ -6,7 +6,9 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -293,6 +295,29 @@ def test_a_writer_killed_while_it_appends_leaves_an_old_or_a_new_state(
 def test_forty_kills_leave_old_or_new_states(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "backend:.")
     _kill_once(tmp_path, random.Random(seed).uniform(0, 1.5))
+
+
+def test_searches_go_on_while_changes_are_applied(tmp_path: Path) -> None:
+    index = ScanVectors(tmp_path, "library")
+    index.rebuild(MODEL, snapshot(1, *(row(key, some(key)) for key in range(1, 5001))))
+    done = threading.Event()
+
+    def ask() -> list[int]:
+        counts = [5000]
+        while not done.is_set():
+            counts.append(index.search(MODEL, some(1), 5, None).scanned)
+        return counts
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask) for _ in range(3)]
+        for step in range(2, 30):
+            gone = tuple(range((step - 2) * 100 + 1, (step - 1) * 100 + 1))
+            index.apply(MODEL, changes(step, remove=gone, add=(row(9000 + step, some(step)),)))
+        done.set()
+        seen = [counts.result(60) for counts in asking]
+    # One change takes a hundred away and adds one: nobody sees the half of it.
+    assert all(counts == sorted(counts, reverse=True) for counts in seen)
+    assert {(5000 - count) % 99 for counts in seen for count in counts} == {0}
 
 
 def test_changes_of_a_position_already_held_are_not_applied_again(tmp_path: Path) -> None:
