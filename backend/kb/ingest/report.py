@@ -13,6 +13,7 @@ from kb.domain.recipes import AssetId, DocumentId, ItemId
 
 UNSUPPORTED = "unsupported"
 """The word of files that nothing here reads."""
+_MOST_PROBLEMS = 10
 
 
 class ItemKind(StrEnum):
@@ -126,7 +127,9 @@ class ReportBuilder:
         self.add(ItemReport(ItemKind.DELETED, item.path, item.active_doc_id, item.asset_id, item_id=item.item_id))
 
     def add_problem(self, problem: ScanProblem) -> None:
-        """Count what the scan could not look into."""
+        """Count what the scan could not look into; a summary says the first of them too."""
+        if not self.collects and len(self.notices) < _MOST_PROBLEMS:
+            self.notices.append(Notice(problem.reason, f"{problem.path}: {problem.note}"))
         self.add(ItemReport(ItemKind.SKIPPED, problem.path, error=problem.note, reason=problem.reason))
 
     def build(self, scope: Scope, duration_ms: int) -> IngestReport:
