@@ -17,7 +17,7 @@ from kb.domain.items import Item, ItemState, MediaType, RawAsset
 from kb.domain.metadata import Metadata, ProvenanceEvent, ProvenanceKind, SourceType, TrustLevel
 from kb.domain.paths import WorkspacePath, workspace_path
 from kb.domain.placed import span_to_json
-from kb.domain.recipes import ItemId, asset_id, block_id, chunk_id, document_id
+from kb.domain.recipes import DocumentId, ItemId, asset_id, block_id, chunk_id, document_id
 from kb.domain.spans import LineSpan, Segment
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -78,25 +78,7 @@ def staged(
     asset = an_asset(content, media_type)
     where = workspace_path(path)
     doc_id = document_id(where, asset.asset_id, "md-1")
-    parsed = [ParsedBlock(BlockKind.HEADING, title, LineSpan(1, 1), (), Heading(1), ())]
-    for number, text in enumerate(paragraphs, 1):
-        span = LineSpan(2 * number + 1, 2 * number + 1)
-        segments = (Segment(0, len(text), span),)
-        parsed.append(ParsedBlock(BlockKind.PARAGRAPH, text, span, (title,), Prose(), segments))
-    blocks = tuple(
-        Block(
-            block_id(
-                doc_id,
-                block_kind=p.kind.value,
-                heading_path=p.heading_path,
-                ordinal=ordinal,
-                source_span=span_to_json(p.span),
-            ),
-            ordinal,
-            p,
-        )
-        for ordinal, p in enumerate(parsed)
-    )
+    blocks = _blocks(doc_id, title, paragraphs)
     document = CanonicalDocument(
         doc_id=doc_id,
         asset_id=asset.asset_id,
@@ -118,6 +100,28 @@ def staged(
         chunks = [whole, *children]
     item = an_item(path, item_id, content=content, state=state)
     return Staged(item, asset, document, tuple(chunks))
+
+
+def _blocks(doc_id: DocumentId, title: str, paragraphs: Sequence[str]) -> tuple[Block, ...]:
+    parsed = [ParsedBlock(BlockKind.HEADING, title, LineSpan(1, 1), (), Heading(1), ())]
+    for number, text in enumerate(paragraphs, 1):
+        span = LineSpan(2 * number + 1, 2 * number + 1)
+        segments = (Segment(0, len(text), span),)
+        parsed.append(ParsedBlock(BlockKind.PARAGRAPH, text, span, (title,), Prose(), segments))
+    return tuple(
+        Block(
+            block_id(
+                doc_id,
+                block_kind=p.kind.value,
+                heading_path=p.heading_path,
+                ordinal=ordinal,
+                source_span=span_to_json(p.span),
+            ),
+            ordinal,
+            p,
+        )
+        for ordinal, p in enumerate(parsed)
+    )
 
 
 def _chunk(document: CanonicalDocument, blocks: Sequence[Block], ordinal: int, policy: str) -> Chunk:

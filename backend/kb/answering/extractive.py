@@ -2,7 +2,7 @@
 
 Nothing is generated. A sentence is scored by the share of the question's weight it carries (see `terms`), by what its
 neighbours, heading and passage add, by whether it can hold the kind of answer asked for, and by its passage's
-relevance. The weights were set on the even questions of KorQuAD and on half of XQuAD.
+relevance. The weights were set on the even questions of KorQuAD and on XQuAD in English and Chinese.
 """
 
 from __future__ import annotations
@@ -98,6 +98,8 @@ def _scored(question: str, hits: Sequence[Hit]) -> list[Extract]:
         whole = overlap(wanted, frozenset().union(*passage), weights)
         heading = overlap(wanted, terms(" ".join((hit.stored.title, *hit.stored.chunk.heading_path))), weights)
         for i, unit in enumerate(found):
+            if _is_heading(texts[index][unit.start : unit.end], hit):
+                continue
             near = max(shares[max(0, i - 1) : i] + shares[i + 1 : i + 2], default=0.0)
             score = (
                 shares[i]
@@ -110,6 +112,11 @@ def _scored(question: str, hits: Sequence[Hit]) -> list[Extract]:
             )
             extracts.append(Extract(index, unit, score * _substance(wanted, passage[i])))
     return extracts
+
+
+def _is_heading(text: str, hit: Hit) -> bool:
+    """Return whether a unit is the title or a heading of its passage: that answers nothing by itself."""
+    return text in (hit.stored.title, *hit.stored.chunk.heading_path)
 
 
 def _substance(question: frozenset[str], unit: frozenset[str]) -> float:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from typing import assert_never
 from urllib.parse import quote, unquote
 
 from kb.domain.errors import ErrorCode, InvalidInput
@@ -107,6 +108,8 @@ def _fragment(place: Place) -> str:
             text = f"sheet={quote(name, safe='')}" + (f"!{cells}" if cells else "")
         case PartPlace(part, number):
             text = f"{part}={number}"
+        case _:
+            assert_never(place)
     return text
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.rows import compact
+from kb.adapters.sqlite.json_text import compact
 from kb.answering.ports import AnswerRecord, PackedChunk
 from kb.domain.answers import (
     Answer,

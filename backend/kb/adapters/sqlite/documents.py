@@ -8,8 +8,9 @@ from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.items import put_item
+from kb.adapters.sqlite.json_text import compact, now_text
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
-from kb.adapters.sqlite.rows import compact, ids_json, now_text, segments_json, span_json, spans_json, strings_json
+from kb.adapters.sqlite.segments import ids_json, segments_json, span_json, spans_json, strings_json
 from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import Block, CanonicalDocument

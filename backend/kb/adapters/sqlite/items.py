@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.rows import now_text
+from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.withdrawal import log_text, withdraw
 from kb.domain.files import FileIdentity, ScannedFile
 from kb.domain.items import Item, ItemState

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.rows import compact, now_text
+from kb.adapters.sqlite.json_text import compact, now_text
 from kb.domain.errors import NotFound
 from kb.domain.ids import Json, canonical_json, uuid7
 from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress

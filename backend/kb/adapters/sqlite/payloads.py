@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from kb.adapters.sqlite.rows import compact
+from kb.adapters.sqlite.json_text import compact
 from kb.domain.blocks import Code, Heading, MediaRef, Payload, Prose, Table
 from kb.domain.documents import CanonicalDocument, ParseWarning
 from kb.domain.inlines import Inline

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.rows import compact
+from kb.adapters.sqlite.json_text import compact
 from kb.domain.catalogue import IngestRun, Page
 from kb.domain.ids import Json
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.float16 import pack
 from kb.adapters.sqlite.gate import INDEXED_AS
-from kb.adapters.sqlite.rows import now_text
+from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.withdrawal import mark_written, model_key
 from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.failures import StorageFailed

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from kb.adapters.sqlite.gate import INDEXED_AS
-from kb.adapters.sqlite.rows import now_text
+from kb.adapters.sqlite.json_text import now_text
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 
 _INDEXABLE = (

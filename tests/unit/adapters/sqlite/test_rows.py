@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.adapters.sqlite.rows import LazySegments, ids_json, segments_json, spans_json, strings_json
+from kb.adapters.sqlite.segments import LazySegments, ids_json, segments_json, spans_json, strings_json
 from kb.domain.placed import merge_spans, span_from_json
 from kb.domain.spans import LineSpan, PageSpan, PartSpan, RegionSpan, Segment, SourceSpan, TimeSpan
 
