@@ -83,7 +83,10 @@ class DocumentView(Wire):
 
 
 class LibrarySummary(Wire):
-    """What can be searched now. `model_compatible` is null without an embedding model."""
+    """What can be searched now: documents, those wholly with vectors (`vectorised`), chunks, those with `vectors`.
+
+    `model_compatible` is null without an embedding model.
+    """
 
     schema_version: Literal["library_summary.v1"] = "library_summary.v1"
     documents: int
@@ -96,3 +99,4 @@ class LibrarySummary(Wire):
     unread_items: int = 0
     workspace: str | None = None
     embedding_model: str | None = None
+    vectors: int = 0

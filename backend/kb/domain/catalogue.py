@@ -64,11 +64,13 @@ class ChunkInspection:
 class LibrarySummary:
     """Counts of the library: items by state; what can be searched by text and by vector.
 
-    `vectors_pending` counts chunks; `vectors_damaged` all that were ever found damaged.
+    `vectors` and `vectors_pending` count chunks, `vectorised` documents of which every chunk has a vector;
+    `vectors_damaged` counts all that were ever found damaged.
     """
 
     items: Mapping[str, int]
     documents: int
+    vectorised: int
     chunks: int
     vectors: int
     vectors_pending: int

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.gate import VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
+from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.domain.catalogue import ChunkInspection, EmbeddingInfo, ItemRow, LibrarySummary, Page
@@ -133,6 +133,7 @@ class SqliteCatalogue:
         return LibrarySummary(
             items=dict(sorted(states)),
             documents=self._count(f"SELECT count(*) FROM {VISIBLE_DOCUMENTS}"),
+            vectorised=self._vectorised(model) if facts.vectors else 0,
             chunks=facts.chunks,
             vectors=facts.vectors,
             vectors_pending=facts.chunks - facts.vectors if model else 0,
@@ -140,6 +141,17 @@ class SqliteCatalogue:
             unread_items=facts.unread_items,
             answers=self._count("SELECT count(*) FROM answers"),
         )
+
+    def _vectorised(self, model: EmbeddingModel | None) -> int:
+        """Count documents of which no visible chunk lacks a vector under `model`."""
+        bare = (
+            f"SELECT DISTINCT c.doc_id FROM {VISIBLE_BY_DOCUMENT} AND NOT EXISTS (SELECT 1 FROM embedding_records r"
+            " JOIN embedding_models m ON m.model_key = r.model_key AND m.fingerprint = ?"
+            " WHERE r.chunk_key = c.chunk_key AND r.state <> 'pending')"
+        )
+        sql = f"SELECT count(*) FROM {VISIBLE_DOCUMENTS} AND v.doc_id NOT IN ({bare})"
+        row = self._library.row(sql, (model.fingerprint() if model else None,))
+        return int(row[0]) if row else 0
 
     def _count(self, sql: str) -> int:
         return int((self._library.row(sql) or (0,))[0])

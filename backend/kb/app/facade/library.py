@@ -121,13 +121,14 @@ class Library:
             documents=counts.documents,
             chunks=counts.chunks,
             full_text_ready=counts.documents,
-            vectorised=counts.vectors,
+            vectorised=counts.vectorised,
             failed=counts.items.get("failed", 0),
             model_compatible=None if self._model is None else counts.vectors > 0 or counts.chunks == 0,
             items=sum(counts.items.values()),
             unread_items=counts.unread_items,
             workspace=self._workspace,
             embedding_model=self._model.id if self._model else None,
+            vectors=counts.vectors,
         )
 
     def _states(self, document: DocumentSummary) -> DocStates:
