@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
@@ -18,6 +19,8 @@ from kb.contract.events import CheckedClaim, StreamEvent, Token
 from kb.domain.answers import Answer as DomainAnswer
 from kb.domain.errors import InvalidInput, NotFound
 from kb.retrieval.values import SearchQuery
+
+_log = logging.getLogger(__name__)
 
 
 class Answering(Protocol):
@@ -69,6 +72,8 @@ class Answers:
         )
         pipeline = self._pipeline_of(request.provider or self._llm.provider)
         answer = answer_to_wire(pipeline.ask(query, settings, sink=_Translating(sink)))
+        ended = "answered" if answer.grounded else f"refused: {answer.refusal_reason}"
+        _log.info("%s", ended, extra={"trace_id": answer.retrieval.trace_id})
         _tell(sink, StreamEvent("answer", answer))
         self._events.changed("answers")
         return answer

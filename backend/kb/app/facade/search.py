@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -28,6 +29,8 @@ _SAME = (
     "fusion",
 )
 
+_log = logging.getLogger(__name__)
+
 
 class Searching(Protocol):
     """The retriever."""
@@ -45,7 +48,9 @@ class Search:
 
     def find(self, request: FindRequest) -> RetrievalResponse:
         """Return ranked passages and how they were found."""
-        return result_to_wire(self._retriever().search(query_of(request.query, request.mode, request, self._settings)))
+        found = self._retriever().search(query_of(request.query, request.mode, request, self._settings))
+        _log.info("searched: %d hits", len(found.hits), extra={"trace_id": found.trace_id})
+        return result_to_wire(found)
 
 
 def query_of(text: str, mode: str, options: RetrievalOptions, defaults: SearchSettings) -> SearchQuery:
