@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from blake3 import blake3
@@ -21,6 +21,7 @@ Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json
 _SAFE_INTEGER = 2**53 - 1
 _ID_LENGTH = 32
 _HEX = frozenset("0123456789abcdef")
+_CONTAINERS = frozenset({dict, list})
 _PLAIN = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -87,15 +88,23 @@ def _encode_plain(value: Json) -> str:
 
 
 def _is_plain(value: Json) -> bool:
-    kind = type(value)
-    if kind is str:
-        return True
-    if kind is int:
-        return -_SAFE_INTEGER <= value <= _SAFE_INTEGER  # type: ignore[operator]
-    if kind is dict:
-        # asked for words first: a call each would take longer than the encoding
-        return all(key.isascii() and (type(item) is str or _is_plain(item)) for key, item in value.items())  # type: ignore[union-attr]
-    return kind is list and all(type(item) is str or _is_plain(item) for item in value)  # type: ignore[union-attr]
+    # In one loop: a call for each word would take longer than the encoding.
+    if isinstance(value, dict):
+        if not all(map(str.isascii, value)):
+            return False
+        items: Iterable[Json] = value.values()
+    elif isinstance(value, list):
+        items = value
+    else:
+        items = (value,)
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            if not -_SAFE_INTEGER <= item <= _SAFE_INTEGER:  # type: ignore[operator]
+                return False
+        elif kind is not str and not (kind in _CONTAINERS and _is_plain(item)):
+            return False
+    return True
 
 
 def _encode(value: Json) -> str:

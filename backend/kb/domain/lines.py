@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from kb.domain.blocks import BlockKind, Prose
@@ -68,6 +69,20 @@ class LinedText:
             self._to = last_line
         self.parts.append(text)
         self._end += len(text)
+
+    def add_lines(self, lines: Iterable[str], first: int) -> None:
+        """Append whole lines, the first of them line `first`, with line ends of ours between them."""
+        self._close()
+        end = self._end
+        for number, line in enumerate(lines, first):
+            if number > first:
+                self.parts.append("\n")
+                end += 1
+            if line:
+                self.segments.append(Segment(end, end + len(line), line_span(number, number)))
+                self.parts.append(line)
+                end += len(line)
+        self._start = self._end = end
 
     def own(self, text: str) -> None:
         """Append text of our making, which has no place."""

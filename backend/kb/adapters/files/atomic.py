@@ -40,6 +40,8 @@ def sync_folder(folder: Path) -> None:
 
 def private_folder(folder: Path) -> Path:
     """Make `folder` and its missing parents, readable by their owner only, and return it."""
+    if folder.exists():  # as for nearly every copy: no need to ask for each parent
+        return folder
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     for parent in reversed(missing):
         parent.mkdir(mode=0o700, exist_ok=True)

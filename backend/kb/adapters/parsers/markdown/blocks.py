@@ -270,10 +270,7 @@ def _new_line(text: LinedText, prefix: str) -> None:
 
 def _add_code(token: Token, text: LinedText) -> None:
     first = _first_line(token) + (1 if token.type == "fence" else 0)
-    for number, line in enumerate(token.content.removesuffix("\n").split("\n"), first):
-        if number > first:
-            text.own("\n")
-        text.add(line.rstrip(), number)
+    text.add_lines((line.rstrip() for line in token.content.removesuffix("\n").split("\n")), first)
 
 
 def _add_html(token: Token, text: LinedText) -> None:
