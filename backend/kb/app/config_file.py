@@ -149,7 +149,8 @@ def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> tuple[d
     names = {"KB_" + key.upper().replace(".", "_"): key for key in known_keys()}
     warnings = []
     for name, text in sorted(env.items()):
-        if not name.startswith("KB_") or name in _RESERVED:
+        # As everywhere, an empty variable is one that is not set: an empty root would be the current folder.
+        if not name.startswith("KB_") or name in _RESERVED or not text:
             continue
         key = names.get(name)
         if key is None:

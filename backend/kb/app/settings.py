@@ -18,7 +18,7 @@ class Section(BaseModel):
 class WorkspaceSettings(Section):
     """Which folder is read, and which of its files."""
 
-    root: str = Field("~/KnowledgeBase", description="The folder of originals; never modified.")
+    root: str = Field("~/KnowledgeBase", min_length=1, description="The folder of originals; never modified.")
     include: tuple[str, ...] = Field(
         ("**/*",), description="Globs of files to read; every supported type among them is."
     )
@@ -31,7 +31,7 @@ class WorkspaceSettings(Section):
 class StorageSettings(Section):
     """Where the library lives."""
 
-    data_dir: str = Field("{data_dir}", description="Library, indexes, copies of originals.")
+    data_dir: str = Field("{data_dir}", min_length=1, description="Library, indexes, copies of originals.")
     copy_threshold_mb: int = Field(100, ge=0, le=100_000, description="Larger originals are referenced, not copied.")
     copy_originals: bool = Field(
         default=True, description="Keep content-addressed copies, so that old answers still open."

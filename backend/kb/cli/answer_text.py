@@ -115,7 +115,7 @@ def _print_footer(out: Output, answer: Answer, found: RetrievalResponse | None, 
         out.line("cut off: the answer reached its longest length (models.llm.max_answer_tokens)")
     if not answer.grounded and answer.searched:
         out.line(f"searched {counted(answer.searched.passages, 'passage')}{_unread(answer.searched.unread_items)}")
-    for line in degraded_lines(found.diagnostics.degraded_channels if found else ()):
+    for line in degraded_lines(found.diagnostics.degraded_channels if found and found.passages_searched else ()):
         out.line(line)
     if explain:
         usage = answer.usage

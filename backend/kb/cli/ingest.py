@@ -131,9 +131,7 @@ def _print_library(out: Output, report: IngestReport, facade: Facade) -> None:
         return
     vectors = ""
     if summary.embedding_model:
-        vectors = (
-            ", all with vectors" if summary.vectors >= summary.chunks else f", {summary.vectors:,} with vectors"
-        )
+        vectors = ", all with vectors" if summary.vectors >= summary.chunks else f", {summary.vectors:,} with vectors"
     out.line(f"searchable: {counted(summary.documents, 'document')}, {counted(summary.chunks, 'passage')}{vectors}")
 
 

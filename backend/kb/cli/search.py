@@ -97,7 +97,8 @@ def _print(out: Output, response: RetrievalResponse, *, explain: bool) -> None:
         searched = response.passages_searched or 0
         rest = f"{counted(searched, 'passage')} searched" if searched else "the library is empty: run `kb ingest` first"
         out.line(f"no hits; {rest}")
-    for line in degraded_lines(response.diagnostics.degraded_channels):
+    # Of an empty library nothing more needs to be said.
+    for line in degraded_lines(response.diagnostics.degraded_channels if response.passages_searched else ()):
         out.line(line)
     if explain:
         steps = "  ".join(f"{name} {ms:.1f}" for name, ms in response.diagnostics.milliseconds.items())

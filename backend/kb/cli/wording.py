@@ -25,6 +25,8 @@ _REASONS = {
     "below_threshold": "hits below the similarity threshold were left out",
     "over_budget": "not every hit fits into the context",
 }
+# Their detail says nothing more.
+_SAY_ALL = frozenset({"no_embedding_model", "index_incompatible", "lexical_unavailable", "over_budget"})
 
 
 def degraded_lines(degraded: Iterable[DegradedChannel]) -> list[str]:
@@ -32,7 +34,7 @@ def degraded_lines(degraded: Iterable[DegradedChannel]) -> list[str]:
     lines = []
     for item in degraded:
         words = _REASONS.get(item.reason, item.reason)
-        detail = f" ({item.detail})" if item.detail and item.detail not in words else ""
+        detail = f" ({item.detail})" if item.detail and item.reason not in _SAY_ALL else ""
         lines.append(f"degraded: {words}{detail}")
     return lines
 
