@@ -100,8 +100,9 @@ class TantivyTextIndex:
                     remove_orphans(self._folder)
                 # Without the mark, a kill between the commit and the stamp would look like damage.
                 marked = replace(opened.stamp, writing=True)
-                write_stamp(self._folder, marked, durable=False)
-                self._opened = replace(opened, signature=self._signature(), stamp=marked)
+                with self._opening:  # nobody may check files while a commit changes them
+                    write_stamp(self._folder, marked, durable=False)
+                    self._opened = replace(opened, signature=self._signature(), stamp=marked)
                 with _writer(opened.index) as writer:
                     for doc_id in changes.remove:
                         writer.delete_documents_by_term("doc", doc_id)
@@ -110,8 +111,9 @@ class TantivyTextIndex:
                     keys = [entry.key for entry in changes.add]
                     writer.delete_documents_by_query(tantivy.Query.term_set_query(opened.schema, "key", keys))
                     _add(writer, changes.add)
-                stamp = self._stamp(self._folder, changes.position)
-                self._opened = self._reading(stamp, opened.index, opened.schema)
+                with self._opening:
+                    stamp = self._stamp(self._folder, changes.position)
+                    self._opened = self._reading(stamp, opened.index, opened.schema)
 
     def rebuild(self, snapshot: TextSnapshot) -> int:
         """Build beside the old index and swap; the old one serves until then.
@@ -127,11 +129,11 @@ class TantivyTextIndex:
             made.mkdir(mode=FOLDER_MODE)
             try:
                 count = self._build(made, snapshot)
-                self._swap(made)
+                with self._opening:  # a search that comes now waits for the new folder
+                    self._swap(made)
             except BaseException:
                 shutil.rmtree(made, ignore_errors=True)
                 raise
-            self._opened = None
             self._remove_leftovers()
             return count
 
@@ -201,10 +203,11 @@ class TantivyTextIndex:
 
     def _current(self) -> _Opened | None:
         """Return the state on disk, opening it only when the stamp is another than last time."""
-        opened, signature = self._opened, self._signature()
-        if opened is not None and opened.signature == signature:
+        opened = self._opened
+        if opened is not None and opened.signature == self._signature():
             return opened
         with self._opening, translated("read"):
+            signature = self._signature()
             if self._opened is None or self._opened.signature != signature:
                 self._opened = self._open(signature)
             return self._opened

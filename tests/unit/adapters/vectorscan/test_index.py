@@ -71,6 +71,18 @@ def test_pages_do_not_change_the_answer(tmp_path: Path, monkeypatch: pytest.Monk
     assert index.search(E5, query, 30, some_keys) == chosen
 
 
+def test_more_ties_than_are_looked_at_closely_are_cut_in_key_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "PAGE", 100)
+    index = ScanVectors(tmp_path, "library")
+    keys = random.Random(1).sample(range(1, 500), 499)
+    index.rebuild(MODEL, snapshot(1, row(1000, unit(0, 1)), *(row(key, unit(1)) for key in keys[:250])))
+    index.apply(MODEL, changes(2, add=tuple(row(key, unit(1)) for key in keys[250:])))
+    found = index.search(MODEL, unit(1), 5, None).candidates
+    assert [key for key, _ in found] == [1, 2, 3, 4, 5]
+
+
 def test_a_search_stops_when_the_index_is_closed(tmp_path: Path) -> None:
     index = ScanVectors(tmp_path, "library")
     index.rebuild(MODEL, snapshot(1, row(1, unit(1))))
