@@ -122,7 +122,8 @@ def test_a_threshold_drops_only_what_the_words_did_not_find() -> None:
 
 @pytest.mark.parametrize(("weight", "used"), [("fts_weight", {"vector"}), ("vector_weight", {"lexical"})])
 def test_a_weight_of_zero_switches_a_channel_off(weight: str, used: set[str]) -> None:
-    result = search(a_bench(*TEXTS), "battery voltage", **{weight: 0.0})
+    settings: dict[str, object] = {weight: 0.0}
+    result = search(a_bench(*TEXTS), "battery voltage", "hybrid", **settings)
     assert set(result.diagnostics.used_channels) == used
     assert set(result.diagnostics.requested_channels) - {"cjk"} == used
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ from kb.domain.paths import workspace_path
 from kb.domain.places import LinePlace
 from kb.domain.recipes import ChunkId, DocumentId
 from kb.domain.spans import LineSpan, Segment
-from kb.retrieval.snippets import narrowed_citation, snippet_of
+from kb.retrieval.snippets import narrowed_citation, own_start, snippet_of
 from kb.retrieval.terms import terms_of
 
 
@@ -71,3 +73,27 @@ def test_without_a_match_the_whole_chunk_is_cited() -> None:
     terms = terms_of("quaternion")
     citation = narrowed_citation(workspace_path("a.md"), chunk, snippet_of(chunk.text, terms, 220), terms)
     assert citation.place == LinePlace(10, 11)
+
+
+def test_what_a_chunk_repeats_of_the_one_before_is_neither_shown_nor_cited() -> None:
+    own = a_chunk("Chains rust.", "The anchor weighs 85 kg.")
+    repeated = "The anchor is old.\n"
+    segments = tuple(Segment(s.start + len(repeated), s.end + len(repeated), s.span) for s in own.segments)
+    chunk = replace(own, text=repeated + own.text, segments=segments)
+    terms = terms_of("old anchor")
+    begin = own_start(chunk.text, chunk.segments)
+    snippet = snippet_of(chunk.text, terms, 220, begin)
+    assert snippet.text == "Chains rust. The anchor weighs 85 kg."
+    assert [snippet.text[h.start : h.end] for h in snippet.highlights] == ["anchor"]
+    assert narrowed_citation(workspace_path("a.md"), chunk, snippet, terms).place == LinePlace(11, 11)
+
+
+def test_the_number_of_a_list_item_is_part_of_its_line() -> None:
+    text = "Before.\n  7. Lower it.\nAfter."
+    places = [(0, 7, 1), (13, 22, 2), (24, 29, 3)]
+    segments = tuple(Segment(start, end, LineSpan(line, line)) for start, end, line in places)
+    chunk = replace(a_chunk("x"), text=text, segments=segments)
+    assert own_start(text, segments[1:]) == text.index("  7.")
+    terms = terms_of("before 7")
+    citation = narrowed_citation(workspace_path("a.md"), chunk, snippet_of(text, terms, 220), terms)
+    assert citation.place == LinePlace(1, 2)
