@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kb.adapters.vectorscan.index import ScanVectors
     from kb.ingest.library_ports import VectorIndexWriter
     from kb.ingest.making import ParsedAndChunked
-    from kb.ingest.ports import Parser
+    from kb.ingest.ports import Parser, TextDecoder
 
 
 class Parts:
@@ -203,16 +203,22 @@ class Parts:
     # the work
 
     @cached_property
+    def decoder(self) -> TextDecoder:
+        """Return what makes text of bytes."""
+        from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
+
+        return CharsetNormalizerDecoder()
+
+    @cached_property
     def maker(self) -> ParsedAndChunked:
         """Return parsers, chunker and policy put together."""
-        from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
         from kb.adapters.langid.detector import ScriptLanguageDetector
         from kb.adapters.parsers.markdown.parser import MarkdownItParser
         from kb.adapters.parsers.text.code import SourceCodeParser
         from kb.adapters.parsers.text.plain import PlainTextParser
         from kb.ingest.making import ParsedAndChunked
 
-        decoder = CharsetNormalizerDecoder()
+        decoder = self.decoder
         chunking = self.settings.chunking
         policy = ChunkPolicy(
             mode=chunking.mode,

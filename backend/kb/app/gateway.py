@@ -89,6 +89,8 @@ def open_own_library(
     from kb.app.work import JobDesk
 
     with ExitStack() as stack:
+        # The libraries below write files of their own, and what they hold is as private as the rest.
+        stack.callback(os.umask, os.umask(0o077))
         stack.enter_context(library_lock(configuration, owner, wait_s))
         # Only who holds the library writes the log: two processes could not roll one file.
         stack.enter_context(logging_to(configuration.locations.log_dir, owner))
@@ -138,6 +140,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
             parts.catalogue,
             parts.reading,
             parts.chunks,
+            decoder=parts.decoder,
             workspace=configuration.workspace,
             data_dir=configuration.data_dir,
         ),

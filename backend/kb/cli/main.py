@@ -63,7 +63,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="kb", standalone_mode=False)
     except TyperException as error:
         Output().error(*_usage(error))
         code = ERROR

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from bisect import bisect_left
 from pathlib import Path
 
 from kb.app.ports import Catalogue, Reading
@@ -14,13 +14,17 @@ from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import StoredChunk
 from kb.domain.citations import Citation, cite
 from kb.domain.errors import NotFound
+from kb.domain.ids import content_hash
 from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
 from kb.domain.placed import spans_between
 from kb.domain.places import LinePlace
 from kb.domain.reading import Original
 from kb.domain.recipes import ChunkId
+from kb.domain.text import fold_with_origin, nfc
+from kb.ingest.ports import TextDecoder
 from kb.retrieval.ports import GatedChunks
+from kb.retrieval.snippets import own_start
 
 _MIME = {
     MediaType.MARKDOWN: "text/markdown; charset=utf-8",
@@ -40,12 +44,14 @@ class Viewer:
         reading: Reading,
         chunks: GatedChunks,
         *,
+        decoder: TextDecoder,
         workspace: Path,
         data_dir: Path,
     ) -> None:
         self._catalogue = catalogue
         self._reading = reading
         self._chunks = chunks
+        self._decoder = decoder
         self._workspace = workspace
         self._data_dir = data_dir
 
@@ -58,7 +64,7 @@ class Viewer:
     def context(self, request: ViewerContextRequest) -> ViewerContext:
         """Return what stands around a chunk."""
         found = self._catalogue.chunk(ChunkId(request.chunk_id))
-        if found is None:
+        if found is None or not found.visible:
             raise _no_chunk(request.chunk_id)
         stored = found.stored
         around = self._chunks.neighbours(stored.key, 1)
@@ -87,14 +93,23 @@ class Viewer:
         original = self._original(item_id, doc_id)
         path = self._bytes_of(original)
         mime = _MIME.get(original.media or MediaType.OTHER, "application/octet-stream")
-        return LocalFile(path=path, media_type=mime, etag=original.checksum or str(path.stat().st_mtime_ns))
+        # A file of the workspace may change at any time: its tag must change with it.
+        now = path.stat()
+        is_copy = path.is_relative_to(self._data_dir.resolve())
+        etag = original.checksum if is_copy else f"{now.st_size:x}-{now.st_mtime_ns:x}"
+        return LocalFile(path=path, media_type=mime, etag=etag)
 
     def markdown(self, item_id: str, doc_id: str | None = None) -> str:
-        """Return an item's text as Markdown."""
+        """Return an item's text as Markdown, in the lines that citations count.
+
+        Raises:
+            NotFound: there is no such item or version, its original is gone, or it is not a text.
+            Unreadable: its bytes are not text any more.
+        """
         original = self._original(item_id, doc_id)
         if original.media not in {MediaType.MARKDOWN, MediaType.TEXT, MediaType.CODE}:
             raise NotFound(f"{original.path} is not a text", hint="open its file instead")
-        return self._bytes_of(original).read_bytes().decode("utf-8-sig", "replace")
+        return nfc(self._decoder.decode(self._bytes_of(original).read_bytes()).text)
 
     def _open_chunk(self, chunk_id: str, quote: str | None) -> View:
         kept = self._reading.kept_chunk(ChunkId(chunk_id))
@@ -157,8 +172,11 @@ class Viewer:
             after = int(page.next)
 
     def _view(self, stored: StoredChunk, state: str, quote: str | None) -> View:
-        place = _locate(stored.chunk.text, quote) if quote else None
-        spans = spans_between(stored.chunk.segments, *place) if place else stored.chunk.source_spans
+        text, segments = stored.chunk.text, stored.chunk.segments
+        place = _locate(text, quote, own_start(text, segments)) if quote else None
+        spans = spans_between(segments, *place) if place else ()
+        if not spans:  # what a chunk repeats of another has no place in it
+            place = None
         citation = cite(stored.path, spans or stored.chunk.source_spans, stored.chunk.section_label)
         lines = None
         if isinstance(citation.place, LinePlace):
@@ -190,10 +208,11 @@ class Viewer:
             path = _inside(self._data_dir, original.storage_path)
             if path is not None and path.is_file():
                 return path
-        if original.is_current or original.storage_kind == "reference":
-            path = _inside(self._workspace, original.disk_name)
-            if path is not None and path.is_file():
-                return path
+        path = _inside(self._workspace, original.disk_name)
+        # The file there now is an earlier version only while its bytes are still the same.
+        is_there = path is not None and path.is_file()
+        if path and is_there and (original.is_current or content_hash(path.read_bytes()) == original.checksum):
+            return path
         raise NotFound(f"the original of {original.path} is gone", hint="put the file back, or run `kb ingest`")
 
 
@@ -211,18 +230,23 @@ def _whole(stored: StoredChunk) -> Citation:
     return cite(WorkspacePath(stored.path), stored.chunk.source_spans, stored.chunk.section_label)
 
 
-def _locate(text: str, quote: str) -> tuple[int, int] | None:
-    """Return where `quote` stands in `text`, NFKC and any white space tolerated."""
-    words = unicodedata.normalize("NFKC", quote).split()
+def _locate(text: str, quote: str, begin: int = 0) -> tuple[int, int] | None:
+    """Return where `quote` stands in `text`, from `begin` on if it can be; NFKC and any white space tolerated."""
+    words = "".join(_nfkc(quote).split())
     if not words:
         return None
-    pattern = r"\s*".join(re.escape(letter) for letter in "".join(words))
-    found = re.search(pattern, text)
-    if found is None:
-        folded = unicodedata.normalize("NFKC", text)
-        # Only when folding keeps every position do places in the folded text hold in the original.
-        found = re.search(pattern, folded) if len(folded) == len(text) else None
-    return found.span() if found else None
+    folded, starts, ends = fold_with_origin(text, _nfkc)
+    letters = [index for index, letter in enumerate(folded) if not letter.isspace()]
+    packed = "".join(folded[index] for index in letters)
+    own = bisect_left(letters, begin, key=lambda index: starts[index])
+    at = packed.find(words, own)
+    if at < 0:
+        at = packed.find(words)
+    return (starts[letters[at]], ends[letters[at + len(words) - 1]]) if at >= 0 else None
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
 
 
 def _no_chunk(chunk_id: str) -> NotFound:
