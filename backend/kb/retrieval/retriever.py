@@ -24,7 +24,7 @@ from kb.retrieval.ports import (
 )
 from kb.retrieval.relevance import SAMPLE_SIZE, Background, Question, background_of, calibration_of
 from kb.retrieval.results import Diagnostics, SearchResult
-from kb.retrieval.snippets import narrowed_citation, snippet_of
+from kb.retrieval.snippets import narrowed_citation, own_start, snippet_of
 from kb.retrieval.terms import terms_of
 from kb.retrieval.values import ChannelScores, Degraded, Fused, Hit, SearchQuery
 from kb.retrieval.vector_channel import VectorAnswer, VectorChannel
@@ -313,7 +313,8 @@ class Retriever:
         hits = []
         for rank, fused in enumerate(ranked, start=1):
             found = stored[fused.key]
-            snippet = snippet_of(found.chunk.text, terms, query.settings.snippet_chars)
+            begin = own_start(found.chunk.text, found.chunk.segments)
+            snippet = snippet_of(found.chunk.text, terms, query.settings.snippet_chars, begin)
             hits.append(
                 Hit(
                     rank=rank,

@@ -9,6 +9,7 @@ from kb.domain.chunks import Chunk
 from kb.domain.citations import Citation, cite
 from kb.domain.paths import WorkspacePath
 from kb.domain.placed import spans_between
+from kb.domain.spans import Segment
 from kb.domain.text import sentences
 from kb.retrieval.terms import Match, Terms, matches
 from kb.retrieval.values import Highlight
@@ -30,20 +31,25 @@ class Snippet:
     highlights: tuple[Highlight, ...]
 
 
-def snippet_of(text: str, terms: Terms, size: int) -> Snippet:
-    """Return the window of about `size` characters with the most different terms in it.
+def own_start(text: str, segments: Sequence[Segment]) -> int:
+    """Return where a chunk's own text begins: what it repeats of the chunk before has no place in it."""
+    return text.rfind("\n", 0, segments[0].start) + 1 if segments else 0
+
+
+def snippet_of(text: str, terms: Terms, size: int, begin: int = 0) -> Snippet:
+    """Return the window of about `size` characters from `begin` on with the most different terms in it.
 
     It starts at the sentence of its first match where that fits. Without any match it is the
     beginning of the text.
     """
-    found = list(matches(terms, text))
-    if len(text) <= size:
-        start, end = 0, len(text)
+    found = [match for match in matches(terms, text) if match.start >= begin]
+    if len(text) - begin <= size:
+        start, end = begin, len(text)
     elif not found:
-        start, end = 0, _word_end(text, size)
+        start, end = begin, _word_end(text, begin + size)
     else:
         first = _best_first(found, size)
-        start = _sentence_start(text, found[first].start, size, _last_end(found, first, size))
+        start = max(begin, _sentence_start(text, found[first].start, size, _last_end(found, first, size)))
         end = _word_end(text, start + size)
     return _shown(text, start, end, found)
 
@@ -51,8 +57,16 @@ def snippet_of(text: str, terms: Terms, size: int) -> Snippet:
 def narrowed_citation(path: WorkspacePath, chunk: Chunk, snippet: Snippet, terms: Terms) -> Citation:
     """Cite the places that hold the match; the whole chunk when no word of it matched."""
     inside = [m for m in matches(terms, chunk.text) if snippet.start <= m.start and m.end <= snippet.end]
-    narrow = spans_between(chunk.segments, inside[0].start, inside[-1].end) if inside else ()
+    narrow = spans_between(chunk.segments, inside[0].start, _placed_end(chunk, inside[-1].end)) if inside else ()
     return cite(path, narrow or chunk.source_spans, chunk.section_label)
+
+
+def _placed_end(chunk: Chunk, end: int) -> int:
+    """Return `end`, or past the words that follow on its line where it lies before them, as in `1. Words`."""
+    following = next((s for s in chunk.segments if s.end >= end), None)
+    if following is None or following.start < end or "\n" in chunk.text[end : following.start]:
+        return end
+    return following.start + 1
 
 
 def _best_first(found: Sequence[Match], size: int) -> int:

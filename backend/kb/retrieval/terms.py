@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
-from kb.domain.text import CJK, fold
+from kb.domain.text import CJK, fold, fold_with_origin
 
 _CJK_RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"(?:(?![{CJK}])[\w])+(?:[.'\u2019-](?=\w)(?:(?![{CJK}])[\w])+)*")
@@ -55,24 +55,27 @@ def matches(terms: Terms, text: str) -> Iterator[Match]:
 
     A word also matches its inflections: another word that shares all but the last letters.
     """
-    folded, starts, ends = _fold_with_origin(text)
+    yield from _found(terms, text)
+
+
+@lru_cache(maxsize=64)
+def _found(terms: Terms, text: str) -> tuple[Match, ...]:
+    """Do the search of `matches`; a snippet and its citation ask the same in turn."""
+    folded, starts, ends = fold_with_origin(text)
     found: list[Match] = []
-    for match in _WORD.finditer(folded):
-        term = _matching_word(terms.words, match[0])
-        if term:
-            found.append(Match(starts[match.start()], ends[match.end() - 1], term))
-    for match in _CJK_RUN.finditer(folded):
-        run, base = match[0], match.start()
-        for index, gram in enumerate(_grams(run)):
-            if gram in terms.grams:
-                last = base + index + len(gram) - 1
-                found.append(Match(starts[base + index], ends[last], gram))
-        found.extend(
-            Match(starts[base + index], ends[base + index], letter)
-            for index, letter in enumerate(run)
-            if len(run) > 1 and letter in terms.grams
-        )
-    yield from sorted(found, key=lambda match: (match.start, match.end))
+    if terms.words:
+        beginnings = frozenset(word[:_STEM_MINIMUM] for word in terms.words)
+        for match in _WORD.finditer(folded):
+            word = match[0]
+            term = _matching_word(terms.words, word) if word[:_STEM_MINIMUM] in beginnings else None
+            if term:
+                found.append(Match(starts[match.start()], ends[match.end() - 1], term))
+    for gram in terms.grams:
+        place = folded.find(gram)
+        while place >= 0:
+            found.append(Match(starts[place], ends[place + len(gram) - 1], gram))
+            place = folded.find(gram, place + 1)
+    return tuple(sorted(found, key=lambda match: (match.start, match.end, match.term)))
 
 
 def _grams(run: str) -> list[str]:
@@ -87,31 +90,3 @@ def _matching_word(words: frozenset[str], word: str) -> str | None:
         return None
     close = (w for w in sorted(words) if w[:stem] == word[:stem] and abs(len(w) - len(word)) <= 3)  # noqa: PLR2004
     return next(close, None)
-
-
-def _fold_with_origin(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """Fold like `fold`; say for every folded character where what it came from starts and ends.
-
-    Combining marks are folded together with their base, since NFKC joins them.
-    """
-    if text.isascii():
-        return text.lower(), range(len(text)), range(1, len(text) + 1)
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    start = 0
-    while start < len(text):
-        end = start + 1
-        while end < len(text) and (unicodedata.combining(text[end]) or _is_jamo(text[end])):
-            end += 1
-        piece = fold(text[start:end])
-        pieces.append(piece)
-        starts.extend([start] * len(piece))
-        ends.extend([end] * len(piece))
-        start = end
-    return "".join(pieces), starts, ends
-
-
-def _is_jamo(letter: str) -> bool:
-    """Return whether a letter is a medial or final jamo, which NFKC joins to what stands before."""
-    return "\u1160" <= letter <= "\u11ff"

@@ -22,7 +22,9 @@ from kb.domain.recipes import ChunkId, DocumentId
 _KEPT = f"""
 SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
 JOIN document_versions v ON v.doc_id = c.doc_id JOIN items i ON i.item_id = v.item_id
-WHERE c.chunk_id = ? AND {KEPT_MAY_BE_SEEN} ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
+JOIN chunkings k ON k.chunking_key = c.chunking_key
+WHERE c.chunk_id = ? AND c.enabled = 1 AND {KEPT_MAY_BE_SEEN}
+ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
 """
 _ORIGINAL = f"""
 SELECT i.workspace_path, i.disk_name, d.doc_id, d.media_type, a.checksum, a.storage_kind, a.storage_path,
