@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +15,8 @@ from kb.domain.spans import Segment
 from kb.domain.text import sentences
 from kb.retrieval.terms import Match, Terms, matches
 from kb.retrieval.values import Highlight
+
+_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +110,24 @@ def _word_end(text: str, end: int) -> int:
 
 
 def _shown(text: str, start: int, end: int, found: Sequence[Match]) -> Snippet:
-    shown: list[str] = []
-    at: dict[int, int] = {}
-    for index in range(start, end):
-        letter = text[index]
-        at[index] = len(shown)
-        if letter.isspace():
-            if shown and shown[-1] != " ":
-                shown.append(" ")
-        else:
-            shown.append(letter)
-    at[end] = len(shown)
+    words = [(word.start(), word[0]) for word in _WORD.finditer(text, start, end)]
+    begins = [place for place, _ in words]
+    line = " ".join([word for _, word in words])
+    shown_at: list[int] = []
+    length = 0
+    for _, word in words:
+        shown_at.append(length)
+        length += len(word) + 1
     highlights: list[Highlight] = []
     for match in found:
         if match.start < start or match.end > end:
             continue
-        low, high = at[match.start], at[match.end]
+        # A match begins at a letter and ends after one: the end may be that of its word.
+        first, last = bisect_right(begins, match.start) - 1, bisect_right(begins, match.end - 1) - 1
+        low = shown_at[first] + match.start - begins[first]
+        high = shown_at[last] + match.end - begins[last]
         if highlights and low <= highlights[-1].end:
             highlights[-1] = Highlight(highlights[-1].start, max(high, highlights[-1].end))
         else:
             highlights.append(Highlight(low, high))
-    line = "".join(shown).rstrip()
-    kept = tuple(h for h in highlights if h.end <= len(line) and h.start < h.end)
-    return Snippet(start, end, line, start == 0 and end == len(text), kept)
+    return Snippet(start, end, line, start == 0 and end == len(text), tuple(highlights))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.domain.text import fold, nfc, sentences
+from kb.domain.text import fold, fold_with_origin, nfc, sentences
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,19 @@ def test_folding_joins_widths_and_cases() -> None:
 
 def test_line_ends_become_one() -> None:
     assert nfc("a\r\nb\rc\n") == "a\nb\nc\n"
+
+
+@given(st.text(alphabet="aZé \u0301ßﬁ가\u1100\u1161\u11a8中。，ẞΣςΐЖйا\u064bｱﾞ㍿①\n"))
+def test_folding_runs_of_plain_letters_at_once_is_folding_each_with_its_marks(text: str) -> None:
+    clusters: list[tuple[int, int]] = []
+    for place, letter in enumerate(text):
+        joins = unicodedata.combining(letter) or "\u1160" <= letter <= "\u11ff"
+        if joins and clusters:
+            clusters[-1] = clusters[-1][0], place + 1
+        else:
+            clusters.append((place, place + 1))
+    pieces = [(fold(text[start:end]), start, end) for start, end in clusters]
+    folded, starts, ends = fold_with_origin(text)
+    assert folded == "".join(piece for piece, _, _ in pieces)
+    assert list(starts) == [start for piece, start, _ in pieces for _ in piece]
+    assert list(ends) == [end for piece, _, end in pieces for _ in piece]

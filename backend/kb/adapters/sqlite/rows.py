@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from kb.adapters.sqlite.segments import LazySegments
@@ -23,6 +24,17 @@ STORED_CHUNK = (
 """The columns `stored_chunk` reads, in its order."""
 
 
+@lru_cache(maxsize=256)
+def _strings(text: str) -> tuple[str, ...]:
+    """Read a JSON list of strings; the chunks of a section have the same heading path."""
+    return tuple(json.loads(text))
+
+
+def _ids(text: str) -> tuple[BlockId, ...]:
+    """Read what `ids_json` wrote: ids hold nothing to escape."""
+    return tuple(map(BlockId, text[2:-2].split('","'))) if len(text) > len("[]") else ()
+
+
 def stored_chunk(row: Sequence[Any]) -> StoredChunk:
     """Read a row of the columns `STORED_CHUNK`."""
     chunk = Chunk(
@@ -30,8 +42,8 @@ def stored_chunk(row: Sequence[Any]) -> StoredChunk:
         doc_id=DocumentId(row[2]),
         ordinal=row[3],
         text=row[4],
-        heading_path=tuple(json.loads(row[5])),
-        block_ids=tuple(BlockId(block) for block in json.loads(row[6])),
+        heading_path=_strings(row[5]),
+        block_ids=_ids(row[6]),
         segments=cast("tuple[Segment, ...]", LazySegments(row[7])),
         token_estimate=row[8],
         chunker_version=row[9],
