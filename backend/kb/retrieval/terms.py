@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -50,17 +49,12 @@ def terms_of(text: str) -> Terms:
     return Terms(words, frozenset(grams))
 
 
-def matches(terms: Terms, text: str) -> Iterator[Match]:
-    """Yield where `terms` stand in `text`, in order; offsets count characters of `text` itself.
+@lru_cache(maxsize=64)  # a snippet and its citation ask the same in turn
+def matches(terms: Terms, text: str) -> tuple[Match, ...]:
+    """Return where `terms` stand in `text`, in order; offsets count characters of `text` itself.
 
     A word also matches its inflections: another word that shares all but the last letters.
     """
-    yield from _found(terms, text)
-
-
-@lru_cache(maxsize=64)
-def _found(terms: Terms, text: str) -> tuple[Match, ...]:
-    """Do the search of `matches`; a snippet and its citation ask the same in turn."""
     folded, starts, ends = fold_with_origin(text)
     found: list[Match] = []
     if terms.words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import shutil
 import threading
@@ -68,6 +69,7 @@ class TantivyTextIndex:
 
     def __init__(self, folder: Path, library_id: str) -> None:
         self._folder = folder
+        self._stamp_file = str(folder / STAMP)  # looked at by every search
         self._library_id = library_id
         self._opened: _Opened | None = None
         self._planned: tuple[_Opened, str, queries.Plan] | None = None
@@ -231,7 +233,7 @@ class TantivyTextIndex:
 
     def _signature(self) -> tuple[int, ...]:
         try:
-            facts = (self._folder / STAMP).stat()
+            facts = os.stat(self._stamp_file)  # noqa: PTH116 - a Path made anew costs more than the call
         except (FileNotFoundError, NotADirectoryError):
             return ()
         except OSError as error:
