@@ -17,9 +17,9 @@ from tests.logical_state import logical_state
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 
-NOTES = 400
-SOME = range(4)
-MANY = range(4, 24)
+NOTES = 200
+SOME = range(3)
+MANY = range(3, 23)
 
 
 class Course:

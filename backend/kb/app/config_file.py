@@ -141,7 +141,9 @@ def _unknown(values: Mapping[str, Any], model: type[BaseModel], prefix: str) -> 
 
 
 def _nearest(key: str) -> str:
-    close = difflib.get_close_matches(key, list(known_keys()), n=1, cutoff=0.6)
+    keys = list(known_keys())
+    names = keys if "." in key else [*keys, *dict.fromkeys(name.rpartition(".")[0] for name in keys)]
+    close = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
