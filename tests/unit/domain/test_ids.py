@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import unicodedata
-from typing import cast
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
