@@ -81,8 +81,8 @@ def test_the_order_of_keys_does_not_change_an_id(value: dict[str, object]) -> No
 
 
 def test_the_same_tuple_gives_the_same_id_a_thousand_times() -> None:
-    value = {"kind": "doc", "workspace_path": "notes/회의.md", "n": 3}
-    assert id_from(cast("dict[str, Json]", value)) == id_from(cast("dict[str, Json]", backwards))
+    value: dict[str, Json] = {"kind": "doc", "workspace_path": "notes/회의.md", "n": 3}
+    assert len({id_from(value) for _ in range(1000)}) == 1
 
 
 def test_nfd_and_nfc_give_the_same_id() -> None:
