@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NewType
 
 from kb.domain.ids import id_from
@@ -34,16 +35,21 @@ class EmbeddingModel:
 
     def fingerprint(self) -> str:
         """Return the id of the model: vectors under different fingerprints never meet."""
-        return id_from(
-            {
-                "kind": "embedding_model",
-                "id": self.id,
-                "version": self.version,
-                "provider": self.provider,
-                "dimensions": self.dimensions,
-                "pooling": self.pooling,
-                "query_prefix": self.query_prefix,
-                "passage_prefix": self.passage_prefix,
-                "endpoint": self.endpoint,
-            }
-        )
+        return _fingerprint(self)
+
+
+@lru_cache(maxsize=16)  # every search asks several times for that of the one model
+def _fingerprint(model: EmbeddingModel) -> str:
+    return id_from(
+        {
+            "kind": "embedding_model",
+            "id": model.id,
+            "version": model.version,
+            "provider": model.provider,
+            "dimensions": model.dimensions,
+            "pooling": model.pooling,
+            "query_prefix": model.query_prefix,
+            "passage_prefix": model.passage_prefix,
+            "endpoint": model.endpoint,
+        }
+    )
