@@ -152,7 +152,9 @@ class Parts:
 
     @property
     def vector_indexes(self) -> Sequence[VectorIndexWriter]:
-        """Return the vector indexes in use, the exact one first."""
+        """Return the vector indexes in use, the exact one first; none without a model, which spares importing numpy."""
+        if self.model is None:
+            return []
         return [self.scan, *([self.chroma] if self.chroma is not None else [])]
 
     # the models
