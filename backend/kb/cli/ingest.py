@@ -126,7 +126,7 @@ def _print_library(out: Output, report: IngestReport, facade: Facade) -> None:
     if report.unsupported:
         count = counted(report.unsupported, "file")
         out.line(f"not read: {count} of other kinds (`kb list items --state unsupported`)")
-    if not summary.items and not report.canceled:
+    if not summary.items and not report.scanned:
         out.line("the workspace is empty: put Markdown, text or source files into it and run `kb ingest` again")
         return
     vectors = ""

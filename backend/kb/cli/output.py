@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ ERROR: Exit = 2
 UNHEALTHY: Exit = 3
 
 _WIDEST = 100
+# Notes and file names may hold anything; a terminal must be given nothing but text and our styles.
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|\x1b(?!\[[0-9;]*m)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,12 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people; a pipe gets it without styles."""
         if not self.as_json:
-            typer.echo(text, color=colours())
+            typer.echo(safe(text), color=colours())
 
     def piece(self, text: str) -> None:
         """Print a piece of a line at once."""
         if not self.as_json:
-            typer.echo(text, nl=False, color=colours())
+            typer.echo(safe(text), nl=False, color=colours())
             sys.stdout.flush()
 
     def wire(self, value: Wire) -> None:
@@ -55,7 +58,7 @@ class Output:
     def note(self, text: str) -> None:
         """Tell people something beside the result, on stderr."""
         if not self.as_json:
-            typer.echo(text, err=True, color=colours())
+            typer.echo(safe(text), err=True, color=colours())
 
     def error(self, message: str, hint: str = "", cause: BaseException | None = None) -> None:
         """Print the fact and the remedy on stderr, one line each; `verbose` adds what led to `cause`."""
@@ -70,6 +73,11 @@ class Output:
     def streams(self) -> bool:
         """Return whether a person watches: only then is text printed piece by piece."""
         return not self.as_json and sys.stdout.isatty()
+
+
+def safe(text: str) -> str:
+    """Return a text without controls that would steer a terminal; line ends, tabs and styles stay."""
+    return _UNSAFE.sub("\ufffd", text)
 
 
 def causes(error: BaseException) -> list[str]:

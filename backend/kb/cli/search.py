@@ -9,7 +9,7 @@ import typer
 from kb.cli.command import command
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
 from kb.cli.session import library
-from kb.cli.wording import channel_names, degraded_lines, line_ranges, padded, place_label
+from kb.cli.wording import channel_names, degraded_lines, line_ranges, padded, place_label, spaced
 
 if TYPE_CHECKING:
     from kb.contract.retrieval import RetrievalResponse
@@ -120,13 +120,14 @@ def _print_hit(out: Output, hit: SearchHit) -> None:
 
 def _marked(hit: SearchHit, start: int, end: int) -> str:
     """Return a part of the snippet with the words that matched underlined."""
+    snippet = spaced(hit.snippet)
     text, at = "", start
     for mark in hit.highlights:
         first, last = max(mark.start, at), min(mark.end, end)
         if first < last:
-            text += hit.snippet[at:first] + typer.style(hit.snippet[first:last], underline=True)
+            text += snippet[at:first] + typer.style(snippet[first:last], underline=True)
             at = last
-    return text + hit.snippet[at:end]
+    return text + snippet[at:end]
 
 
 def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:

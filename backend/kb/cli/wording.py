@@ -75,7 +75,13 @@ def lines_label(spans: Iterable[SourceSpan]) -> str:
 
 def wrapped(text: str, columns: int) -> list[str]:
     """Return the lines of a plain text wrapped to columns."""
-    return [text[start:end] for start, end in line_ranges(text, columns)]
+    plain = spaced(text)
+    return [plain[start:end] for start, end in line_ranges(plain, columns)]
+
+
+def spaced(text: str) -> str:
+    """Return a text with each line end or tab as a space: as long as before, so that places in it stay."""
+    return re.sub(r"\s", " ", text)
 
 
 def line_ranges(text: str, columns: int) -> list[tuple[int, int]]:
