@@ -13,14 +13,23 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 _WORDS = (
-    "library", "keeps", "every", "note", "people", "write", "about", "gardens", "rivers", "engines", "markets", "letters",
-    "music", "weather", "bread", "stone", "light", "paper", "winter", "harbour", "window", "teacher", "number", "signal",
-    "copper", "branch", "garden", "matter", "season", "bridge", "valley",
+    "library", "keeps", "every", "note", "people", "write", "about", "gardens", "rivers", "engines", "markets",
+    "letters", "music", "weather", "bread", "stone", "light", "paper", "winter", "harbour", "window", "teacher",
+    "number", "signal", "copper", "branch", "garden", "matter", "season", "bridge", "valley",
 )  # fmt: skip
 _HANGUL = (
-    "정원에는", "강가의", "기관차가", "시장과", "편지를", "음악은", "날씨가", "빵집의", "겨울에", "항구로", "창문을", "선생님은",
-    "숫자가", "신호와",
-)  # fmt: skip
+    "정원에는",
+    "강가의",
+    "기관차가",
+    "시장과",
+    "편지를",
+    "음악은",
+    "날씨가",
+    "빵집의",
+    "겨울에",
+    "항구로",
+    "창문을",
+)
 _HAN = "花园里的河流与发动机市场信件音乐天气面包石头光线纸张冬天港口窗户老师数字信号铜枝季节桥梁山谷"
 
 

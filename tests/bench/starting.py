@@ -47,7 +47,7 @@ def memory(scratch: Path, rounds: int) -> list[Row]:
     few, many, most = (_peak(scratch, count) for count in _FILES)
     filled = Row(
         "memory",
-        f"peak memory of ingest with {_FILES[1]:,} files − with {_FILES[0]}: caches fill (SQLite 32 MB, Tantivy's writer)",
+        f"peak memory of ingest with {_FILES[1]:,} files − with {_FILES[0]}: caches fill",
         (many - few) / 1024,
         "MB",
         "at most",
