@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kb.cli.layout import quoted, wrapped
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
-from kb.cli.wording import degraded_lines, place_label, quoted, wrapped
+from kb.cli.wording import degraded_lines, place_label
 
 if TYPE_CHECKING:
     from kb.contract.answer_parts import AnswerCitation, Claim

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from kb.cli.command import command
+from kb.cli.layout import padded
 from kb.cli.output import HIT, UNHEALTHY, Exit, Output, counted
-from kb.cli.wording import padded
 
 if TYPE_CHECKING:
     from kb.contract.index import IndexCheck

@@ -9,9 +9,10 @@ import typer
 
 from kb.cli.command import command, group
 from kb.cli.ingest import reason_text
+from kb.cli.layout import padded
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
-from kb.cli.wording import lines_label, padded
+from kb.cli.wording import lines_label
 
 if TYPE_CHECKING:
     from kb.contract.chunks import ChunkInspection

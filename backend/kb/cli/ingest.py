@@ -143,7 +143,9 @@ def _changes(report: IngestReport) -> str:
         (report.deleted, "deleted"),
         (report.errors, "failed"),
     ]
-    return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "nothing changed"
+    changed = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+    # After a stop the vectors that were still missing are made, though no file has changed.
+    return changed or (f"{counted(report.embedded, 'vector')} made" if report.embedded else "nothing changed")
 
 
 def reason_text(reason: str | None) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kb.cli.layout import wrapped
 from kb.cli.output import Output, width
-from kb.cli.wording import wrapped
 
 if TYPE_CHECKING:
     from kb.contract.jobs import Job

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.command import command
+from kb.cli.layout import line_ranges, padded, spaced
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
 from kb.cli.session import library
-from kb.cli.wording import channel_names, degraded_lines, line_ranges, padded, place_label, spaced
+from kb.cli.wording import channel_names, degraded_lines, place_label
 
 if TYPE_CHECKING:
     from kb.contract.retrieval import RetrievalResponse

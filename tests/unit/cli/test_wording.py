@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kb.cli.layout import columns_of, padded, quoted, wrapped
 from kb.cli.output import counted, one_line, safe
-from kb.cli.wording import columns_of, degraded_lines, lines_label, padded, quoted, wrapped
+from kb.cli.wording import degraded_lines, lines_label
 from kb.contract.chunks import SourceSpan
 from kb.contract.retrieval import DegradedChannel
 
