@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from starlette.responses import Response, StreamingResponse
@@ -19,8 +20,17 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
 _INLINE = re.compile(r"(?:image/(?:png|jpeg|gif|webp)|audio/[\w.+-]+|video/[\w.+-]+|application/pdf|text/plain)\Z")
 
 
-def file_reply(file: LocalFile, *, range_header: str | None, if_range: str | None, head: bool) -> Response:
-    """Return a file, or the part of it that was asked for.
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The headers of a request that say which bytes it wants, and whether it has them already."""
+
+    ranges: str | None = None
+    if_range: str | None = None
+    if_none_match: str | None = None
+
+
+def file_reply(file: LocalFile, asked: Conditions, *, head: bool) -> Response:
+    """Return a file, or the part of it that was asked for, or that the reader has it already.
 
     What a browser could run (HTML, SVG, XML) goes out as an attachment of no particular type.
     """
@@ -35,7 +45,10 @@ def file_reply(file: LocalFile, *, range_header: str | None, if_range: str | Non
     else:
         media_type = "application/octet-stream"
         headers["content-disposition"] = "attachment"
-    wanted = range_header if if_range in {None, headers["etag"]} else None
+    if asked.if_none_match is not None and _matches(asked.if_none_match, headers["etag"]):
+        opened.close()
+        return Response(None, 304, {"etag": headers["etag"]})
+    wanted = asked.ranges if asked.if_range in {None, headers["etag"]} else None
     part = parse_range(wanted, size)
     if part == ():
         opened.close()
@@ -68,6 +81,11 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | tuple[()] | 
     if end <= start and match[2]:
         return None  # the last byte before the first: not a range, so ignored
     return (start, min(end, size)) if start < size else ()
+
+
+def _matches(tags: str, ours: str) -> bool:
+    """Return whether an `If-None-Match` header names our tag; weak tags compare as strong (RFC 9110 section 13.1.2)."""
+    return tags.strip() == "*" or ours in [tag.strip().removeprefix("W/") for tag in tags.split(",")]
 
 
 def _open(file: LocalFile) -> BinaryIO:

@@ -11,10 +11,10 @@ from starlette.responses import PlainTextResponse, Response
 
 from kb.bridge.access import COOKIE, Access
 from kb.bridge.door import API, HEALTH, SESSION
-from kb.bridge.files import file_reply
+from kb.bridge.files import Conditions, file_reply
 from kb.bridge.openapi import openapi_text
 from kb.bridge.replies import Handler, asked, guarded, in_worker, problem_reply, wire_reply
-from kb.bridge.streams import answer_stream, library_stream
+from kb.bridge.streams import Streams
 from kb.bridge.workers import Workers
 from kb.contract.answers import AskRequest
 from kb.contract.facade import Facade, Method, contract_groups, methods_of
@@ -22,18 +22,19 @@ from kb.contract.problems import problem
 from kb.contract.system import Session, SessionRequest
 
 
-def add_routes(app: FastAPI, facade: Facade, access: Access, workers: Workers) -> None:
+def add_routes(app: FastAPI, facade: Facade, access: Access, workers: Workers, streams: Streams) -> None:
     """Add every route of contracts section 8."""
     for method in methods_of(contract_groups()):
         call = getattr(getattr(facade, method.group), method.name)
-        handler = _method_handler(method, call, workers)
-        if (method.group, method.name) == ("answers", "ask"):
-            handler = _ask_handler(handler, facade, workers)
+        is_ask = (method.group, method.name) == ("answers", "ask")
+        handler = _method_handler(method, call, streams.workers if is_ask else workers)
+        if is_ask:
+            handler = _ask_handler(handler, facade, streams)
         _add(app, "POST", f"{API}/{method.group}/{method.name}", handler)
     _add(app, "POST", SESSION, _session_handler(access))
     _add(app, "GET", f"{API}/files/{{item_id}}", _file_handler(facade, workers))
     _add(app, "GET", f"{API}/sources/{{item_id}}/markdown", _markdown_handler(facade, workers))
-    _add(app, "GET", f"{API}/events", _events_handler(facade, workers))
+    _add(app, "GET", f"{API}/events", _events_handler(facade, streams))
     _add(app, "GET", HEALTH, _health)
     _add(app, "GET", f"{API}/openapi.json", _openapi)
 
@@ -51,11 +52,11 @@ def _method_handler(method: Method, call: Callable[[Any], Any], workers: Workers
     return handle
 
 
-def _ask_handler(whole: Handler, facade: Facade, workers: Workers) -> Handler:
+def _ask_handler(whole: Handler, facade: Facade, streams: Streams) -> Handler:
     async def handle(request: Request) -> Response:
         if "text/event-stream" not in request.headers.get("accept", ""):
             return await whole(request)
-        return answer_stream(facade, await asked(request, AskRequest), workers)
+        return streams.answer(facade, await asked(request, AskRequest))
 
     return handle
 
@@ -78,13 +79,15 @@ def _session_handler(access: Access) -> Handler:
 def _file_handler(facade: Facade, workers: Workers) -> Handler:
     async def handle(request: Request) -> Response:
         item_id, doc_id = _names(request)
-        ranges = request.headers.get("range")
-        if_range = request.headers.get("if-range")
+        conditions = Conditions(
+            ranges=request.headers.get("range"),
+            if_range=request.headers.get("if-range"),
+            if_none_match=request.headers.get("if-none-match"),
+        )
         is_head = request.method == "HEAD"
 
         def read() -> Response:
-            file = facade.viewer.file(item_id, doc_id)
-            return file_reply(file, range_header=ranges, if_range=if_range, head=is_head)
+            return file_reply(facade.viewer.file(item_id, doc_id), conditions, head=is_head)
 
         reply: Response = await in_worker(workers, read)
         return reply
@@ -101,11 +104,11 @@ def _markdown_handler(facade: Facade, workers: Workers) -> Handler:
     return handle
 
 
-def _events_handler(facade: Facade, workers: Workers) -> Handler:
+def _events_handler(facade: Facade, streams: Streams) -> Handler:
     async def handle(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        return library_stream(facade.events.subscribe(), workers)
+        return streams.listen(facade.events.subscribe)
 
     return handle
 

@@ -4,97 +4,137 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from threading import Thread
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from kb.bridge.replies import explain
+from kb.bridge.replies import explain, problem_reply
 from kb.bridge.workers import Workers
 from kb.contract.answers import AskRequest
 from kb.contract.base import Wire
 from kb.contract.events import StreamEvent
 from kb.contract.facade import Facade, Subscription
+from kb.contract.problems import problem
 
 KEEP_ALIVE_SECONDS = 15.0
+MAX_LISTENERS = 64
 _LISTEN_SECONDS = 0.5
 
 _Piece = tuple[str, Wire] | None
 _Tell = Callable[[_Piece], None]
+_Pieces = asyncio.Queue[_Piece]
 
 
-def answer_stream(facade: Facade, request: AskRequest, workers: Workers) -> StreamingResponse:
-    """Answer with events as the answer comes. A reader that leaves does not end the answer."""
-    tell, pieces = _channel()
+class Streams:
+    """The open streams of one server; to be used from its event loop.
 
-    def sink(event: StreamEvent) -> None:
-        # the last event is told once, below, whether the facade told it or not
-        if event.name not in {"answer", "error"}:
-            tell((event.name, event.data))
+    Listeners have threads of their own: they wait for hours, and must not take those that calls are waiting for.
 
-    def work() -> None:
-        try:
-            tell(("answer", facade.answers.stream(request, sink)))
-        except Exception as error:  # noqa: BLE001 - the edge: told as an event
-            tell(("error", explain(error)))
-        finally:
-            tell(None)
+    Args:
+        workers: write the answers.
+    """
 
-    workers.submit(work)
-    return _stream(_events(pieces))
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self._open: set[_Pieces] = set()
+        self._listeners = 0
+        self._ended = False
 
+    def answer(self, facade: Facade, request: AskRequest) -> Response:
+        """Answer with events as the answer comes. A reader that leaves does not end the answer."""
+        pieces, tell = _channel()
 
-def library_stream(subscription: Subscription, workers: Workers) -> StreamingResponse:
-    """Tell what happens until the reader leaves."""
-    tell, pieces = _channel()
-    left: list[bool] = []
+        def sink(event: StreamEvent) -> None:
+            # the last event is told once, below, whether the facade told it or not
+            if event.name not in {"answer", "error"}:
+                tell((event.name, event.data))
 
-    def work() -> None:
-        try:
-            while not left:
-                event = subscription.next(_LISTEN_SECONDS)
-                if event is not None:
-                    tell((event.kind, event))
-        finally:
-            subscription.close()
-            tell(None)
+        def work() -> None:
+            try:
+                tell(("answer", facade.answers.stream(request, sink)))
+            except Exception as error:  # noqa: BLE001 - the edge: told as an event
+                tell(("error", explain(error)))
+            finally:
+                tell(None)
 
-    async def until_left() -> AsyncIterator[bytes]:
-        try:
-            async for text in _events(pieces):
-                yield text
-        finally:
+        self.workers.submit(work)
+        return _Stream(self._events(pieces))
+
+    def listen(self, subscribe: Callable[[], Subscription]) -> Response:
+        """Tell what happens until the reader leaves."""
+        if self._listeners >= MAX_LISTENERS:
+            hint = "close other windows of Kebab"
+            return problem_reply(problem(503, "too_many_listeners", "no more event streams can be opened", hint=hint))
+        self._listeners += 1
+        pieces, tell = _channel()
+        subscription = subscribe()
+        left: list[bool] = []
+
+        def work() -> None:
+            try:
+                while not left:
+                    event = subscription.next(_LISTEN_SECONDS)
+                    if event is not None:
+                        tell((event.kind, event))
+            finally:
+                subscription.close()
+                tell(None)
+
+        def leave() -> None:
             left.append(True)
+            self._listeners -= 1
 
-    workers.submit(work)
-    return _stream(until_left())
+        Thread(target=work, name="kb-listener", daemon=True).start()
+        return _Stream(self._events(pieces), leave)
+
+    def end(self) -> None:
+        """Close every stream: the server stops."""
+        self._ended = True
+        for pieces in self._open:
+            pieces.put_nowait(None)
+
+    async def _events(self, pieces: _Pieces) -> AsyncIterator[bytes]:
+        self._open.add(pieces)
+        try:
+            yield b": open\n\n"
+            while not self._ended:
+                try:
+                    piece = await asyncio.wait_for(pieces.get(), KEEP_ALIVE_SECONDS)
+                except TimeoutError:
+                    yield b": waiting\n\n"
+                    continue
+                if piece is None:
+                    return
+                name, data = piece
+                yield f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode()
+        finally:
+            self._open.discard(pieces)
 
 
-def _channel() -> tuple[_Tell, asyncio.Queue[_Piece]]:
+def _channel() -> tuple[_Pieces, _Tell]:
     """A queue that threads may fill and the event loop reads."""
-    pieces: asyncio.Queue[_Piece] = asyncio.Queue()
+    pieces: _Pieces = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
     def tell(piece: _Piece) -> None:
-        try:
+        # once the loop has ended nobody is left to tell
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(pieces.put_nowait, piece)
-        except RuntimeError:
-            return  # the loop has ended: nobody is left to tell
 
-    return tell, pieces
+    return pieces, tell
 
 
-async def _events(pieces: asyncio.Queue[_Piece]) -> AsyncIterator[bytes]:
-    yield b": open\n\n"
-    while True:
+class _Stream(StreamingResponse):
+    """Calls `at_end` however it ends, also when the reader left before the first byte."""
+
+    def __init__(self, events: AsyncIterator[bytes], at_end: Callable[[], None] = lambda: None) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._at_end = at_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            piece = await asyncio.wait_for(pieces.get(), KEEP_ALIVE_SECONDS)
-        except TimeoutError:
-            yield b": waiting\n\n"
-            continue
-        if piece is None:
-            return
-        name, data = piece
-        yield f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode()
-
-
-def _stream(events: AsyncIterator[bytes]) -> StreamingResponse:
-    return StreamingResponse(events, media_type="text/event-stream")
+            await super().__call__(scope, receive, send)
+        finally:
+            self._at_end()

@@ -119,3 +119,13 @@ def test_a_range_is_always_inside_the_file(header: str | None, size: int) -> Non
     if part:
         start, end = part
         assert 0 <= start < end <= size
+
+
+@pytest.mark.parametrize("tags", ['"text-1"', 'W/"text-1"', '"other", "text-1"', "*"])
+def test_a_reader_that_has_the_file_is_told_so(live: Live, tags: str) -> None:
+    reply = live.send("GET", "/api/v1/files/text", headers=[("If-None-Match", tags), ("Range", "bytes=0-9")])
+    assert (reply.status, reply.body, reply.header("etag")) == (304, b"", '"text-1"')
+
+
+def test_a_reader_that_has_another_version_gets_the_file(live: Live) -> None:
+    assert live.send("GET", "/api/v1/files/text", headers=[("If-None-Match", '"text-0"')]).body == CONTENT

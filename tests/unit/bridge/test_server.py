@@ -37,7 +37,9 @@ def served() -> Iterator[tuple[subprocess.Popen[str], int, str]]:
     """A server process, its port and token."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT / 'backend'}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-c", SCRIPT]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+    ) as process:
         try:
             assert process.stdout is not None
             ready = json.loads(process.stdout.readline())
@@ -57,7 +59,10 @@ def test_a_signal_ends_it_in_time_though_streams_are_open(kind: signal.Signals) 
         with (
             socket.create_connection(("127.0.0.1", port), timeout=20) as events,
             socket.create_connection(("127.0.0.1", port), timeout=20) as asking,
+            socket.create_connection(("127.0.0.1", port), timeout=20) as half,
         ):
+            half.sendall(f"POST /api/v1/search/find HTTP/1.1\r\n{head}Content-Length: 99\r\n".encode())
+            half.sendall(b"Content-Type: application/json\r\n\r\n{")
             events.sendall(f"GET /api/v1/events HTTP/1.1\r\n{head}\r\n".encode())
             asking.sendall(ask.encode() + body)
             assert events.recv(1_000)
@@ -68,6 +73,21 @@ def test_a_signal_ends_it_in_time_though_streams_are_open(kind: signal.Signals) 
             assert time.monotonic() - began < 10
         assert process.stdout is not None
         assert process.stdout.read() == "cleaned up\n"
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_what_strangers_send_is_not_told_on_the_terminal() -> None:
+    with served() as (process, port, _token):
+        for sent in (b"junk\r\n\r\n", b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as stranger:
+                stranger.sendall(sent)
+                assert stranger.recv(1_000).startswith(b"HTTP/1.1 4")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
 
 
 def test_it_listens_on_the_loopback_address_only() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import time
+from contextlib import ExitStack
 
+from kb.bridge.streams import MAX_LISTENERS
 from kb.contract.events import Event
 from kb.domain.failures import ModelUnavailable
 from tests.unit.bridge.conftest import TOKEN, Live, Reply
@@ -104,3 +106,33 @@ def test_events_are_told_as_they_happen_until_the_reader_leaves(live: Live) -> N
         assert "event: changed" in text
         assert '"changed":["documents"]' in text
     assert live.facade.events.closed.wait(10)
+
+
+def test_many_listeners_do_not_hold_up_a_search(live: Live) -> None:
+    with ExitStack() as stack:
+        for _ in range(40):
+            read_until(stack.enter_context(connect(live, "GET", "/api/v1/events")), b": open")
+        assert live.post("search/find", {"query": "q"}).status == 200
+
+
+def test_many_slow_answers_do_not_hold_up_a_search(live: Live) -> None:
+    live.facade.go_on.clear()
+    with ExitStack() as stack:
+        for _ in range(40):
+            stack.enter_context(connect(live, "POST", "/api/v1/answers/ask", b'{"question": "q"}'))
+        assert live.post("search/find", {"query": "q"}).status == 200
+        live.facade.go_on.set()
+
+
+def test_there_is_an_end_to_listeners_and_those_that_leave_make_room(live: Live) -> None:
+    with ExitStack() as stack:
+        for _ in range(MAX_LISTENERS):
+            read_until(stack.enter_context(connect(live, "GET", "/api/v1/events")), b": open")
+        refused = live.send("GET", "/api/v1/events")
+        assert (refused.status, refused.code) == (503, "too_many_listeners")
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with connect(live, "GET", "/api/v1/events") as connection:
+            if b": open" in read_until(connection, b"\r\n\r\n") + connection.recv(1_000):
+                return
+    raise AssertionError("no room was made")
