@@ -329,7 +329,13 @@ class GatedChunksContract:
             staged("notes/a.md", "a", tags=("red", "blue"), lang="zh-Hans"),
             staged("notes/deep/b.md", "b", tags=("green",), lang="zh-Hant", trust_level=TrustLevel.GENERATED),
             staged("papers/c.pdf", "c", lang="zhx", source_type=SourceType.PAPER, media_type=MediaType.PDF),
-            staged("papers/[d].txt", "d", trust_level=TrustLevel.SECONDARY, media_type=MediaType.TEXT),
+            staged(
+                "papers/[d].txt",
+                "d",
+                source_type=SourceType.MARKDOWN,
+                trust_level=TrustLevel.SECONDARY,
+                media_type=MediaType.TEXT,
+            ),
         )
         for filters, expected in (
             (SearchFilters(tags_any=("red", "green")), "ab"),
@@ -344,6 +350,7 @@ class GatedChunksContract:
             (SearchFilters(path_glob="NOTES/*"), ""),
             (SearchFilters(trust_min=TrustLevel.SECONDARY), "acd"),
             (SearchFilters(source_types=("paper", "text")), "cd"),
+            (SearchFilters(source_types=("markdown",)), "ab"),
             (SearchFilters(source_types=("note",), tags_any=("blue",), lang="zh"), "a"),
         ):
             assert "".join(ports.texts(filters)) == expected, filters

@@ -13,6 +13,7 @@ from kb.domain.globs import glob_pattern
 from kb.domain.ids import content_hash
 from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorRow, VectorSnapshot
 from kb.domain.items import Item, ItemState, RawAsset
+from kb.domain.metadata import kinds_of
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId, ItemId
 from kb.domain.search import SearchFilters
@@ -334,7 +335,7 @@ class FakeIndexLog:
                 lang=document.lang,
                 tags=tuple(sorted(set(document.metadata.tags))),
                 trust_rank=document.metadata.trust_level.rank,
-                kinds=tuple(dict.fromkeys((document.metadata.source_type.value, asset.media_type.value))),
+                kinds=kinds_of(document.metadata.source_type, asset.media_type),
             )
 
     def _vectors(self, fingerprint: str) -> Iterator[VectorRow]:
@@ -366,7 +367,7 @@ class FakeGatedChunks:
     def _meets(self, stored: StoredChunk, filters: SearchFilters) -> bool:
         document, asset = self.library.documents[stored.chunk.doc_id]
         metadata = document.metadata
-        kinds = {metadata.source_type.value, asset.media_type.value}
+        kinds = {*kinds_of(metadata.source_type, asset.media_type)}
         return (
             (not filters.tags_any or bool({*filters.tags_any} & {*metadata.tags}))
             and (filters.lang is None or f"{document.lang}-".startswith(f"{filters.lang}-"))

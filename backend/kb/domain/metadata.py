@@ -20,6 +20,14 @@ class SourceType(StrEnum):
     INBOX = "inbox"
 
 
+def kinds_of(source_type: str, media_type: str) -> tuple[str, ...]:
+    """Return the words under which a filter finds a document: what it is, and what its file is.
+
+    `markdown` as a source type only says that nothing better is known; a program text is no Markdown for it.
+    """
+    return (media_type,) if source_type in {SourceType.MARKDOWN, media_type} else (source_type, media_type)
+
+
 class TrustLevel(StrEnum):
     """How far a document is trusted; `rank` orders the levels."""
 

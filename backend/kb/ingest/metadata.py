@@ -128,7 +128,7 @@ class _Keys:
         else:
             return []
         self._use(name)
-        return [text for part in parts if isinstance(part, str | int | float) and (text := str(part).strip())]
+        return [text for part in parts if isinstance(part, str | int | float) and (text := _word(part))]
 
     def rest(self) -> dict[str, Json]:
         return {key: value for key, value in self._values.items() if key not in self._used}
@@ -138,6 +138,11 @@ class _Keys:
 
     def _use(self, name: str) -> None:
         self._used.add(self._names[name])
+
+
+def _word(value: str | float) -> str:
+    # YAML reads a tag such as `true` as a truth value.
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
 def _moment(value: str | int) -> datetime | None:

@@ -128,3 +128,8 @@ def test_a_tag_in_a_code_span_is_code() -> None:
 
     blocks = MarkdownItParser(Utf8Decoder()).parse(b"Mount `#app` on #real", WorkspacePath("a.md")).blocks
     assert describe({}, blocks, WorkspacePath("a.md"), NOON).metadata.tags == ("real",)
+
+
+def test_tags_that_yaml_takes_for_other_things_are_words() -> None:
+    described = describing({"tags": [True, 7, 2.5, None, "a b"]})
+    assert described.metadata.tags == ("true", "7", "2.5", "a b")

@@ -206,7 +206,9 @@ def _conditions(filters: SearchFilters) -> tuple[str, list[Any]]:
         values.append(filters.trust_min.rank)
     if filters.source_types:
         marks = ",".join("?" * len(filters.source_types))
-        conditions.append(f"(d.source_type IN ({marks}) OR d.media_type IN ({marks}))")
+        # As `kinds_of` has it: a source type of `markdown` only says that nothing better is known.
+        named = f"d.source_type IN ({marks}) AND d.source_type <> 'markdown'"
+        conditions.append(f"({named} OR d.media_type IN ({marks}))")
         values += (*filters.source_types, *filters.source_types)
     return "".join(f" AND {condition}" for condition in conditions), values
 

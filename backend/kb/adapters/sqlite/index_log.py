@@ -16,6 +16,7 @@ from kb.adapters.sqlite.vectors import set_back
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 from kb.domain.failures import StorageFailed
 from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorRow, VectorSnapshot
+from kb.domain.metadata import kinds_of
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
 
@@ -163,7 +164,7 @@ def _entry(row: Row) -> TextEntry:
         lang=row[6],
         tags=tuple(json.loads(row[10])),
         trust_rank=row[7],
-        kinds=tuple(dict.fromkeys((row[8], row[9]))),
+        kinds=kinds_of(row[8], row[9]),
     )
 
 

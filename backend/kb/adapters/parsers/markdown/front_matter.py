@@ -6,9 +6,11 @@ import base64
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from functools import cache
+from typing import Any
 
 from kb.domain.ids import Json
 
@@ -69,15 +71,48 @@ def _yaml(raw: str) -> Mapping[str, Json]:
     import yaml
 
     _check_size(raw)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _mapping(yaml.load(raw, Loader=loader))  # noqa: S506 - both loaders are the safe ones
+        return _mapping(yaml.load(raw, Loader=_loader()))  # noqa: S506 - it is a safe one
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" in line {mark.line + 2}" if mark else ""
         raise _TooMuch(f"not YAML{where}: {error.problem or 'unreadable'}") from error
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError, AttributeError) as error:
         raise _TooMuch("not YAML") from error
+
+
+@cache
+def _loader() -> Any:  # noqa: ANN401 - yaml has no types
+    """Return a safe loader for which an odd value is a text, so that it does not cost all the others."""
+    import yaml
+
+    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(safe):  # type: ignore[misc]
+        pass
+
+    def or_text(kind: str) -> Callable[[Any, Any], Any]:
+        construct = safe.yaml_constructors[f"tag:yaml.org,2002:{kind}"]
+
+        def made(loader: Any, node: Any) -> Any:  # noqa: ANN401
+            try:
+                return construct(loader, node)
+            except (ValueError, OverflowError):
+                return node.value
+
+        return made
+
+    def unknown(loader: Any, node: Any) -> Any:  # noqa: ANN401
+        if isinstance(node, yaml.MappingNode):
+            return loader.construct_mapping(node, deep=True)
+        if isinstance(node, yaml.SequenceNode):
+            return loader.construct_sequence(node, deep=True)
+        return loader.construct_scalar(node)
+
+    for kind in ("timestamp", "int", "float", "binary"):
+        Loader.add_constructor(f"tag:yaml.org,2002:{kind}", or_text(kind))
+    Loader.add_constructor(None, unknown)
+    return Loader
 
 
 def _toml(raw: str) -> Mapping[str, Json]:
