@@ -87,23 +87,25 @@ def claim(sentence: Sentence, quotes: Sequence[Quote], hits: Mapping[int, Hit], 
 
 def citations(quotes: Sequence[Quote], hits: Mapping[int, Hit], shown: Mapping[int, int]) -> tuple[AnswerCitation, ...]:
     """Return one citation for each number shown, in their order, narrowed to the places quoted under it."""
-    found: list[AnswerCitation] = []
-    for number in sorted(shown, key=lambda n: shown[n]):
-        mine = [quote for quote in quotes if quote.number == number]
-        hit = hits[number]
-        first = mine[0] if mine else Quote(number, 0, len(hit.stored.chunk.text))
-        found.append(
-            AnswerCitation(
-                marker=shown[number],
-                citation=narrowed(hit, mine),
-                chunk_id=hit.stored.chunk.chunk_id,
-                doc_id=hit.stored.chunk.doc_id,
-                quote=hit.stored.chunk.text[first.start : first.end],
-                relevance=hit.relevance,
-                channels=hit.scores.channels,
-            )
-        )
-    return tuple(found)
+    return tuple(
+        cited(shown[number], hits[number], [quote for quote in quotes if quote.number == number])
+        for number in sorted(shown, key=lambda n: shown[n])
+    )
+
+
+def cited(marker: int, hit: Hit, quotes: Sequence[Quote]) -> AnswerCitation:
+    """Return the citation `marker` of a hit, narrowed to `quotes` of it; without any it is the whole chunk."""
+    chunk = hit.stored.chunk
+    first = quotes[0] if quotes else Quote(0, 0, len(chunk.text))
+    return AnswerCitation(
+        marker=marker,
+        citation=narrowed(hit, quotes),
+        chunk_id=chunk.chunk_id,
+        doc_id=chunk.doc_id,
+        quote=chunk.text[first.start : first.end],
+        relevance=hit.relevance,
+        channels=hit.scores.channels,
+    )
 
 
 def narrowed(hit: Hit, quotes: Sequence[Quote]) -> Citation:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kb.answering.claims import SUPPORTED, Quote, answer_sentences, citations, claim, locate, nearest
+from kb.answering.claims import (
+    SUPPORTED,
+    Quote,
+    answer_sentences,
+    citations,
+    cited,
+    claim,
+    locate,
+    narrowed,
+    nearest,
+)
 from kb.answering.extractive import EXTRACTIVE, best_sentences
 from kb.answering.generation import Generation
 from kb.answering.markers import without_look_alikes
@@ -13,6 +23,7 @@ from kb.answering.phrases import phrases
 from kb.answering.ports import PackedChunk
 from kb.answering.prompt import Prompt
 from kb.domain.answers import AnswerCitation, Claim, ModelRef, RefusalReason
+from kb.domain.places import LinePlace
 from kb.retrieval.values import Hit
 
 NEAREST = 3
@@ -53,30 +64,50 @@ def extracted(question: str, hits: Sequence[Hit]) -> Draft:
     chosen = best_sentences(question, hits)
     if not chosen:
         return refused(question, hits, RefusalReason.NO_CHUNKS, EXTRACTIVE)
-    shown: dict[int, int] = {}
-    quotes: list[Quote] = []
+    sources: list[_Source] = []
     claims: list[Claim] = []
     text = ""
     for extract in chosen:
-        number, chunk_text = extract.hit + 1, hits[extract.hit].stored.chunk.text
-        marker = shown.setdefault(number, len(shown) + 1)
-        sentence = chunk_text[extract.unit.start : extract.unit.end]
-        last = quotes[-1] if quotes else None
-        goes_on = (
-            last is not None and last.number == number and not chunk_text[last.end : extract.unit.start].strip(" ")
-        )
-        text += (" " if goes_on else "\n" if text else "") + f"{_one_line(sentence)} [{marker}]"
-        quotes.append(Quote(number, extract.unit.start, extract.unit.end))
-        claims.append(Claim(_one_line(sentence), (marker,), sentence, SUPPORTED))
-    by_number = dict(enumerate(hits, start=1))
+        hit = hits[extract.hit]
+        chunk_text = hit.stored.chunk.text
+        quote = Quote(extract.hit + 1, extract.unit.start, extract.unit.end)
+        last = sources[-1] if sources else None
+        joined = last is not None and last.holds(hit, quote)
+        if last is None or not joined:
+            sources.append(_Source(hit, [quote]))
+        else:
+            last.quotes.append(quote)
+        before = last.quotes[-2 if joined else -1] if last else None
+        goes_on = joined and before is not None and not chunk_text[before.end : quote.start].strip(" ")
+        sentence = chunk_text[quote.start : quote.end]
+        text += (" " if goes_on else "\n" if text else "") + f"{_one_line(sentence)} [{len(sources)}]"
+        claims.append(Claim(_one_line(sentence), (len(sources),), sentence, SUPPORTED))
+    used = dict.fromkeys(source.quotes[0].number for source in sources)
     return Draft(
         text=text,
         grounded=True,
         model=EXTRACTIVE,
-        citations=citations(quotes, by_number, shown),
+        citations=tuple(cited(n, source.hit, source.quotes) for n, source in enumerate(sources, start=1)),
         claims=tuple(claims),
-        packed=tuple(_packed(number, by_number[number]) for number in shown),
+        packed=tuple(_packed(number, hits[number - 1]) for number in used),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Quotes of one hit that stand together: one marker, one place."""
+
+    hit: Hit
+    quotes: list[Quote]
+
+    def holds(self, hit: Hit, quote: Quote) -> bool:
+        """Return whether `quote` stands where these do, or in the very next line."""
+        if hit is not self.hit:
+            return False
+        here, there = narrowed(hit, self.quotes).place, narrowed(hit, [quote]).place
+        if isinstance(here, LinePlace) and isinstance(there, LinePlace):
+            return here.start <= there.start <= here.end + 1
+        return here == there
 
 
 def written(question: str, hits: Sequence[Hit], prompt: Prompt, made: Generation, model: ModelRef) -> Draft:

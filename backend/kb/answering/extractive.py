@@ -40,6 +40,16 @@ _BECAUSE = re.compile(
     r"\b(?:because|since|reason|so that|due to|in order|to avoid)\b"
     r"|때문|이유|위해|므로|니까|因为|由于|原因|所以|为了|因此"
 )
+_ASKS = re.compile(r"[?？][\"'”’」』)\]]*\Z")
+_ENDED = re.compile(r"[.!?…:;。！？：；][\"'”’」』）)\]]*\Z")
+_CODE = re.compile(
+    r"\A(?://|/\*|@?import\b.*['\"{]|from \S+ import\b|export\b|const\b|var\b|let \w+ ?="
+    r"|def \w+\(|fn \w+\(|function\b|return\b)"
+    r"|[;{}]\Z|\A<.*>\Z|=> ?[({]?\Z",
+    re.DOTALL,
+)
+_HEADING_LENGTH = 60
+_WORDS = re.compile(r"\w+")
 _CAPITAL = re.compile(r"(?<=\s)[A-Z]\w+")
 
 
@@ -98,31 +108,62 @@ def _scored(question: str, hits: Sequence[Hit]) -> list[Extract]:
         whole = overlap(wanted, frozenset().union(*passage), weights)
         heading = overlap(wanted, terms(" ".join((hit.stored.title, *hit.stored.chunk.heading_path))), weights)
         for i, unit in enumerate(found):
-            if _is_heading(texts[index][unit.start : unit.end], hit):
+            said = texts[index][unit.start : unit.end]
+            if _is_heading(said, hit):
                 continue
+            kind = _fits_kind(question, said)
             near = max(shares[max(0, i - 1) : i] + shares[i + 1 : i + 2], default=0.0)
             score = (
                 shares[i]
                 + _NEIGHBOUR * near
                 + _PASSAGE * whole
                 + _HEADING * heading
-                + _KIND * _fits_kind(question, texts[index][unit.start : unit.end])
+                + _KIND * kind
                 + _RELEVANCE * hit.relevance / top
                 + _FIRST * (i == 0)
             )
-            extracts.append(Extract(index, unit, score * _substance(wanted, passage[i])))
+            score *= _substance(wanted, passage[i], kind) * _form(texts[index], unit, hit.stored.media)
+            extracts.append(Extract(index, unit, score))
     return extracts
 
 
 def _is_heading(text: str, hit: Hit) -> bool:
     """Return whether a unit is the title or a heading of its passage: that answers nothing by itself."""
-    return text in (hit.stored.title, *hit.stored.chunk.heading_path)
+    words = _WORDS.findall(fold(text))
+    return any(words == _WORDS.findall(fold(name)) for name in (hit.stored.title, *hit.stored.chunk.heading_path))
 
 
-def _substance(question: frozenset[str], unit: frozenset[str]) -> float:
-    """Return less than 1 for a unit that says hardly anything the question does not: a title, a question back."""
+def _substance(question: frozenset[str], unit: frozenset[str], kind: float) -> float:
+    """Return less than 1 for a unit that says hardly anything the question does not: a title, a question back.
+
+    One word more is enough where it is of the kind asked for: the other cell of a table row.
+    """
     new = len(unit - question)
-    return 1.0 if new >= 2 else 0.4 + 0.3 * new  # noqa: PLR2004 - two words beyond the question can be an answer
+    return 1.0 if new + kind >= 2 else 0.4 + 0.3 * new  # noqa: PLR2004 - two words beyond the question can be an answer
+
+
+def _form(text: str, unit: Unit, media: str) -> float:
+    """Return less than 1 for what stands in a text without telling: a question, a heading, code in prose."""
+    said = text[unit.start : unit.end]
+    weight = 1.0
+    if _ASKS.search(said):
+        weight *= 0.6
+    if media != "code" and _CODE.search(said):
+        weight *= 0.6
+    if _heads(text, unit):
+        weight *= 0.7
+    return weight
+
+
+def _heads(text: str, unit: Unit) -> bool:
+    """Return whether a unit is a short line without a stop that stands above others, as headings in chunks do."""
+    before, after = text[: unit.start].rpartition("\n")[2], text[unit.end : unit.end + 2]
+    if before.strip().startswith("#"):
+        return True
+    opens = not before.strip() and (unit.start <= len(before) or text[: unit.start - len(before)].endswith("\n\n"))
+    is_short = unit.end - unit.start <= _HEADING_LENGTH
+    said = text[unit.start : unit.end]
+    return opens and is_short and after[:1] == "\n" and after != "\n\n" and not _ENDED.search(said) and "|" not in said
 
 
 def _fits_kind(question: str, text: str) -> float:

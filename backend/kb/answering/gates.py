@@ -15,10 +15,11 @@ def gate(result: SearchResult, score_gate: float) -> RefusalReason | None:
     """Return why `result` must not be answered from, None when it may.
 
     No passages or no channel that works is `no_index`; no hits is `no_chunks`; a best relevance under `score_gate`
-    is `score_gate`.
+    is `score_gate`, and so is a question without a letter or digit: every vector is near to something.
     """
     if result.hits:
-        return RefusalReason.SCORE_GATE if top_score(result) < score_gate else None
+        asks = any(letter.isalnum() for letter in result.query.text)
+        return None if asks and top_score(result) >= score_gate else RefusalReason.SCORE_GATE
     if result.passages_searched == 0 or not result.diagnostics.used_channels:
         return RefusalReason.NO_INDEX
     return RefusalReason.NO_CHUNKS

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 _MARKER = re.compile(r"\[#([1-9][0-9]{0,2})\]")
 _UNFINISHED = re.compile(r"\[(?:#(?:[1-9][0-9]{0,2}\]?)?|[0-9]{0,3}\]?)?")
 _LOOK_ALIKE = re.compile(r"\[([0-9]{1,3})\]")
+_QUOTED = re.compile(r"\[(#?[0-9]{1,3})\]")
 _PLAIN = re.compile(r"[^`\[\\\n \t]+")
 _BLANKS = re.compile(r"[ \t]+")
 _TICKS = re.compile(r"`+")
@@ -154,5 +155,5 @@ def read_markers(text: str, allowed: Collection[int]) -> tuple[list[Piece], Mark
 
 
 def without_look_alikes(text: str) -> str:
-    """Return `text` with every bare `[1]` written `［1］`, for quotes that stand beside real markers."""
-    return _LOOK_ALIKE.sub(r"［\1］", text)
+    """Return `text` with every `[1]` and `[#1]` of its own in full-width brackets: it stands beside real markers."""
+    return _QUOTED.sub(r"［\1］", text)

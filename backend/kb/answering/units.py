@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from kb.domain.text import CJK, sentences
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|[ \t]*\|")
-_BULLET = re.compile(r"[-*+•][ \t]+")
+_BULLET = re.compile(r"[-*+•>][ \t]+")
+# "3. 1" may be a date.
+_LABEL = re.compile(r"(?:#{1,6}|\d{1,3}[.)])[ \t]+(?!\d)")
 _RULE = re.compile(r"[\s|:+=_*-]*\Z")
 _ENDED = re.compile(rf"(?:[.!?…:;。！？：；]|(?<=[{CJK}])다)[\"'”’」』）)\]]*\s*\Z")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -43,8 +45,8 @@ def units(text: str) -> list[Unit]:
 
 
 def _after_bullet(text: str, start: int, end: int) -> int:
-    bullet = _BULLET.match(text, start, end)
-    return bullet.end() if bullet else start
+    bullet = _BULLET.match(text, start, end) or (_LABEL.match(text, start, end) if start == 0 else None)
+    return bullet.end() if bullet and bullet.end() < end else start
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

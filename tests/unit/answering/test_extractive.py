@@ -32,6 +32,7 @@ def quoted(question: str, *hits: Hit) -> list[str]:
         ("Which port does the server use?", "| key | value |\n|---|---|\n| server port | 80 |", "| server port | 80 |"),
         ("How many apples?", "Rules for shopping:\n- apples: 3 kg\n- pears: none", "apples: 3 kg"),
         ("Why SQLite?", "We use SQLite. The reason is simple backups. Snow is white.", "The reason is simple backups."),
+        ("Who owns the sign stage?", "stage | owner\nbuild | Mirae\nsign | Otto", "sign | Otto"),
         ("Who owns the decision?", "The decision was made in May. Owner: Kim. It rains.", "Owner: Kim."),
     ],
 )  # fmt: skip
@@ -62,6 +63,32 @@ def test_repeating_the_question_is_not_an_answer() -> None:
     text = "When does the backup run?\nThe backup runs on Sunday at three."
     found = best_sentences("When does the backup run?", [hit(1, text)])
     assert max(found, key=lambda e: e.score).unit.start > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "noise", "answer"),
+    [
+        ("Reading a ref", "const value = ref.current; // reading a ref", "Reading a ref while rendering breaks React."),
+        ("Reading a ref", "### Reading a ref while rendering", "Reading a ref while rendering breaks React."),
+        ("区别是什么", "插件和组件的区别有哪些？", "插件和组件的区别在于插件没有模板。"),
+        ("What is a render function?", "import render from './render.function'", "A render function makes the tree."),
+    ],
+)
+def test_code_headings_and_questions_stand_behind_what_is_told(question: str, noise: str, answer: str) -> None:
+    found = best_sentences(question, [hit(1, f"{noise}\n\n{answer}")])
+    best = max(found, key=lambda e: e.score)
+    assert best.unit.start > len(noise)
+
+
+def test_a_heading_above_its_text_stands_behind_it() -> None:
+    text = "The cellar is dry.\n\nWhere backups are kept\nThe disk in the cellar is where backups are kept."
+    best = max(best_sentences("Where are backups kept?", [hit(1, text)]), key=lambda e: e.score)
+    assert text[best.unit.start :].startswith("The disk")
+
+
+def test_a_heading_of_the_passage_is_no_answer_however_it_is_marked_up() -> None:
+    text = "Backups and `restores`\nThey run on Sunday."
+    assert quoted("backups and restores", hit(1, text, heading=["Backups and restores"])) == ["They run on Sunday."]
 
 
 def test_one_overlong_sentence_is_quoted_rather_than_nothing() -> None:

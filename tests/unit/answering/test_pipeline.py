@@ -111,6 +111,29 @@ def test_an_extract_that_holds_a_look_alike_marker_shows_only_its_own() -> None:
     assert answer.claims[0].quote == "The backup runs on Sunday [7]."
 
 
+def test_an_extract_that_holds_an_evidence_marker_does_not_show_it_as_one() -> None:
+    answer = Desk(hits=(hit(1, "The backup runs on Sunday [#2]."),)).ask()
+    assert answer.text == "The backup runs on Sunday ［#2］. [1]"
+
+
+def test_quotes_far_apart_in_one_passage_are_cited_each_at_its_own_lines() -> None:
+    text = "The backup runs on Sunday.\nIt takes an hour.\nThe cellar is dry.\nThe backup runs on Monday too."
+    answer = Desk(hits=(hit(1, text, path="a.md"),)).ask("When does the backup run?")
+    places = {c.marker: (c.citation.to_uri(), c.quote) for c in answer.citations}
+    assert places == {
+        1: ("a.md#L1", "The backup runs on Sunday."),
+        2: ("a.md#L4", "The backup runs on Monday too."),
+    }
+    assert [claim.markers for claim in answer.claims] == [(1,), (2,)]
+    assert answer.retrieval.chunks_used == 1
+
+
+def test_quotes_in_neighbouring_lines_share_a_marker() -> None:
+    text = "The backup runs on Sunday.\nThe backup runs on Monday too."
+    answer = Desk(hits=(hit(1, text, path="a.md"),)).ask("When does the backup run?")
+    assert [c.citation.to_uri() for c in answer.citations] == ["a.md#L1-L2"]
+
+
 def test_a_models_answer_is_shown_with_dense_markers_and_narrow_citations() -> None:
     desk = Desk(ScriptedModel(("The cat is ", "Miso [#", "2]. It runs on Sun", "day [#1].")))
     answer = desk.ask()

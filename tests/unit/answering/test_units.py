@@ -25,6 +25,16 @@ def test_list_items_and_table_rows_are_units_of_their_own() -> None:
     ]  # fmt: skip
 
 
+def test_numbers_and_signs_of_lists_headings_and_quotes_are_no_part_of_what_is_said() -> None:
+    assert texts("1. apples\n2) pears\n## Fruit\n> plums\n3. 1 운동") == [
+        "apples",
+        "pears",
+        "Fruit",
+        "plums",
+        "3. 1 운동",
+    ]
+
+
 def test_lines_of_code_are_units() -> None:
     assert texts("def f():\n    return 1\n") == ["def f():", "return 1"]
 
