@@ -74,6 +74,7 @@ class MemoryAssets:
 
     copies: dict[str, bytes] = field(default_factory=dict)
     discarded: list[str] = field(default_factory=list)
+    settled: set[str] = field(default_factory=set)
 
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
         name = asset_id(content.checksum)
@@ -81,6 +82,9 @@ class MemoryAssets:
         self.copies[where] = content.data
         found = datetime(2026, 4, 27, tzinfo=UTC)
         return RawAsset(name, content.checksum, len(content.data), media_type, "copied", where, found)
+
+    def settle(self) -> None:
+        self.settled = set(self.copies)
 
     def discard(self, storage_paths: Iterable[str]) -> None:
         for path in storage_paths:

@@ -258,6 +258,7 @@ class Parts:
             text_index=self.text_index,
             vector_indexes=self.vector_indexes,
             embedder=self.embedder,
+            together=self.library.transaction,
         )
 
     @cached_property

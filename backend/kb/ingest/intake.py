@@ -6,7 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from kb.domain.chunks import Chunk
@@ -100,6 +102,7 @@ class Intake:
         missing: items whose file is gone; one whose content turns up elsewhere is taken out: it moved.
         model: whose pending records are written; None without an embedder.
         retry: failed and waiting items are made again although unchanged.
+        together: what the library writes inside is one transaction.
     """
 
     files: FileSource
@@ -110,7 +113,9 @@ class Intake:
     missing: dict[WorkspacePath, Item]
     model: EmbeddingModel | None = None
     retry: bool = False
+    together: Callable[[], AbstractContextManager[object]] = nullcontext
     new_id: Callable[[], ItemId] = new_item_id
+    _writes: list[Callable[[], None]] = field(default_factory=list)
     _moved: dict[str, list[WorkspacePath]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -119,7 +124,7 @@ class Intake:
                 self._moved.setdefault(checksum, []).append(path)
 
     def take(self, change: Change) -> Outcome:
-        """Deal with one file; only what stops every file is raised.
+        """Deal with one file; only what stops every file is raised. What it writes waits for `settle`.
 
         Raises:
             StorageFailed: the library or the copies cannot be written.
@@ -148,6 +153,25 @@ class Intake:
         kind = ItemKind.RENAMED if moved else ItemKind.UPDATED if item else ItemKind.NEW
         return self._make(now, content, base, kind, moved.path if moved else None)
 
+    def settle(self) -> None:
+        """Write what was taken in, in its order and in one transaction: a disk flush costs more than a document.
+
+        Raises:
+            StorageFailed: the library or the copies cannot be written; nothing of it is kept.
+        """
+        writes, self._writes = self._writes, []
+        if not writes:
+            return
+        self.assets.settle()
+        with self.together():
+            for write in writes:
+                write()
+
+    @property
+    def unsettled(self) -> int:
+        """Return how many files wait to be written."""
+        return len(self._writes)
+
     def _make(
         self, file: ScannedFile, content: FileBytes, base: Item, kind: ItemKind, moved_from: str | None
     ) -> Outcome:
@@ -173,7 +197,7 @@ class Intake:
             return self._set_aside(base, ItemState.EMPTY, "empty", _empty(base), fingerprint, content)
         asset = self.assets.keep(file, content, media_type)
         item = replace(base, state=ItemState.READY, reason=None, asset_id=asset.asset_id, fingerprint=fingerprint)
-        self.documents.stage(item, asset, made.document, made.chunks, self.model)
+        self._writes.append(partial(self.documents.stage, item, asset, made.document, made.chunks, self.model))
         return Outcome(
             replace(_report(kind, asset, made), item_id=base.item_id, renamed_from=moved_from),
             staged=made.document.doc_id,
@@ -184,7 +208,8 @@ class Intake:
         self, base: Item, state: ItemState, word: str, sentence: str, fingerprint: str, content: FileBytes
     ) -> Outcome:
         """Keep the item with its reason; a good version made from earlier content stays active."""
-        self.items.save_item(replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint))
+        aside = replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint)
+        self._writes.append(partial(self.items.save_item, aside))
         kind = ItemKind.ERROR if state is ItemState.FAILED else ItemKind.SKIPPED
         asset = asset_id_of(content.checksum)
         return Outcome(_reason_report(kind, base, word, sentence, asset, len(content.data)))
@@ -200,7 +225,7 @@ class Intake:
         base = item or Item(self.new_id(), file.path, file.disk_name, file.identity, ItemState.NEW)
         # No fingerprint: whether it can be read now is not told by its stat, so the next run tries again.
         failed = replace(base, disk_name=file.disk_name, identity=file.identity, fingerprint=None)
-        self.items.save_item(replace(failed, state=ItemState.FAILED, reason=reason))
+        self._writes.append(partial(self.items.save_item, replace(failed, state=ItemState.FAILED, reason=reason)))
         return Outcome(_reason_report(ItemKind.ERROR, base, error.reason, sentence))
 
     def _is_known(self, item: Item, content: FileBytes) -> bool:

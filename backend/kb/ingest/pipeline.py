@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from kb.domain.embeddings import EmbeddingModel
@@ -29,12 +30,19 @@ from kb.ingest.report import IngestReport, Notice, ReportBuilder
 _BATCH_DOCUMENTS = 200
 _BATCH_CHARACTERS = 16 << 20
 _BATCH_SECONDS = 3.0
+# One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
+_SETTLED_FILES = 32
+_SETTLED_CHARACTERS = 1 << 20
 _ENTRIES_A_GLANCE = 256
 
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """Everything a run works with; no embedder means text only."""
+    """Everything a run works with; no embedder means text only.
+
+    Attributes:
+        together: what the library writes inside is one transaction, all or nothing.
+    """
 
     files: FileSource
     assets: AssetStore
@@ -46,6 +54,7 @@ class IngestPorts:
     text_index: TextIndexWriter
     vector_indexes: Sequence[VectorIndexWriter] = ()
     embedder: PassageEmbedder | None = None
+    together: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +196,10 @@ class IngestRun:
             missing=plan.missing,
             model=self._model,
             retry=self._options.retry,
+            together=ports.together,
         )
         batch = _Batch(self._now())
+        unwritten = 0
         try:
             for number, change in enumerate(plan.changes):
                 self._heed_stop()
@@ -196,14 +207,18 @@ class IngestRun:
                 outcome = intake.take(change)
                 batch.add(outcome)
                 self._count(outcome)
+                unwritten += outcome.characters
+                if intake.unsettled >= _SETTLED_FILES or unwritten >= _SETTLED_CHARACTERS:
+                    intake.settle()
+                    unwritten = 0
                 if batch.is_full(self._now()):
                     full, batch = batch, _Batch(self._now())
-                    self._commit(full)
+                    self._commit(intake, full)
         except _Stopped:
             # What is read is worth its commit: it costs less than the second that a stop may take.
-            self._commit(batch)
+            self._commit(intake, batch)
             raise
-        self._commit(batch)
+        self._commit(intake, batch)
 
     def _count(self, outcome: Outcome) -> None:
         if outcome.report:
@@ -212,8 +227,9 @@ class IngestRun:
         if outcome.vanished:
             self._gone.append(outcome.vanished)
 
-    def _commit(self, batch: _Batch) -> None:
+    def _commit(self, intake: Intake, batch: _Batch) -> None:
         """Show a batch: the text index first, then the switch to the new versions."""
+        intake.settle()
         if batch.touched:
             self._ports.items.touch(batch.touched)
         if batch.staged:

@@ -40,6 +40,9 @@ class AssetStore(Protocol):
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
         """Copy the bytes (or only reference them when too big); the same bytes twice are one."""
 
+    def settle(self) -> None:
+        """Make the copies durable; to be called before anything that refers to them is committed."""
+
     def discard(self, storage_paths: Iterable[str]) -> None:
         """Remove copies that nothing refers to any more."""
 

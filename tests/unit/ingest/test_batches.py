@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 import pytest
 
 from kb.domain.failures import StorageFailed
+from kb.domain.files import Scope
+from kb.domain.items import ItemState
 from kb.domain.jobs import Progress
+from kb.domain.paths import WorkspacePath
 from kb.ingest import pipeline
+from kb.ingest.pipeline import IngestRun
 from tests.fakes.ingest_library import Crash
 from tests.unit.ingest.world import World, counts
 
@@ -25,6 +33,25 @@ def test_documents_are_committed_together_and_not_one_by_one() -> None:
     world.ingest()
     assert world.library.activations == [200, 200, 50]
     assert world.text_index.commits == 3
+
+
+def test_many_documents_share_a_transaction_that_begins_after_their_copies_are_durable() -> None:
+    world = World()
+    for number in range(70):
+        world.files.write(f"n{number:02}.md", f"Note {number}.")
+    world.files.write("z.pdf", b"%PDF-")
+    seen: list[tuple[int, int]] = []
+
+    @contextmanager
+    def together() -> Iterator[None]:
+        begun = len(world.library.staged())
+        assert set(world.assets.copies) == world.assets.settled
+        yield
+        seen.append((begun, len(world.library.staged())))
+
+    IngestRun(replace(world.ports(), together=together), Scope()).run()
+    assert seen == [(0, 32), (32, 64), (64, 70)]
+    assert world.library.live_items()[WorkspacePath("z.pdf")].state is ItemState.UNSUPPORTED
 
 
 def test_a_batch_with_much_text_is_committed_early(monkeypatch: pytest.MonkeyPatch) -> None:

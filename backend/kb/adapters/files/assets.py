@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkstemp
@@ -15,11 +16,28 @@ from kb.domain.errors import Unreadable
 from kb.domain.failures import StorageFailed
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.items import MediaType, RawAsset
+from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId, asset_id
 
 _FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file
 _REFLINK_FROM = 1 << 20  # below this, copying costs less than opening the original once more
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_FLUSHES = 4
+
+
+def _unwritten(path: str, error: OSError) -> StorageFailed:
+    if error.errno in _FULL:
+        return StorageFailed("the disk is full", hint="free some space, then run `kb ingest` again")
+    said = f"a copy of {path} could not be written ({error.strerror})"
+    return StorageFailed(said, hint="check the data folder with `kb doctor`")
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _now() -> datetime:
@@ -44,9 +62,10 @@ class CopiedAssets:
         self._copies = copies
         self._now = now
         self._reflinks = os.name == "posix"
+        self._unsettled: dict[Path, WorkspacePath] = {}
 
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
-        """Copy the bytes, or only reference them when too big or copying is off.
+        """Copy the bytes, or only reference them when too big or copying is off; durable after `settle`.
 
         Raises:
             StorageFailed: the data folder cannot be written.
@@ -59,14 +78,31 @@ class CopiedAssets:
         try:
             self._copy(name, file, content)
         except OSError as error:
-            full = error.errno in _FULL
-            raise StorageFailed(
-                "the disk is full" if full else f"a copy of {file.path} could not be written ({error.strerror})",
-                hint="free some space, then run `kb ingest` again"
-                if full
-                else "check the data folder with `kb doctor`",
-            ) from error
+            raise _unwritten(file.path, error) from error
         return RawAsset(name, content.checksum, size, media_type, "copied", where, self._now())
+
+    def settle(self) -> None:
+        """Make every copy since the last call durable; several at once, so that the disk flushes them together.
+
+        Raises:
+            StorageFailed: the disk refuses.
+        """
+        unsettled, self._unsettled = self._unsettled, {}
+        if not unsettled:
+            return
+        with ThreadPoolExecutor(min(len(unsettled), _FLUSHES), thread_name_prefix="flush") as pool:
+            flushes = [(target, path, pool.submit(_flush, target)) for target, path in unsettled.items()]
+        failed: StorageFailed | None = None
+        for target, path, flush in flushes:
+            error = flush.exception()
+            if isinstance(error, OSError):
+                # What the system could not write it forgets, and reads as if it were there.
+                target.unlink(missing_ok=True)
+                failed = failed or _unwritten(path, error)
+            elif error is not None:
+                raise error
+        if failed:
+            raise failed
 
     def discard(self, storage_paths: Iterable[str]) -> None:
         """Remove copies that nothing refers to any more; whatever is not one of our copies stays."""
@@ -78,15 +114,17 @@ class CopiedAssets:
     def _copy(self, name: AssetId, file: ScannedFile, content: FileBytes) -> None:
         folder = private_folder(self._data_dir / "assets" / name[:2])
         target = folder / name
-        if target.exists() and target.stat().st_size == len(content.data):
-            return
+        # A copy that a power cut has torn may have the right size.
+        if not (target.exists() and target.stat().st_size == len(content.data) and target.read_bytes() == content.data):
+            self._write(folder, target, file, content)
+        self._unsettled[target] = file.path
+
+    def _write(self, folder: Path, target: Path, file: ScannedFile, content: FileBytes) -> None:
         handle, new = mkstemp(dir=folder, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as copy:
                 if not self._reflinked(copy.fileno(), file, content):
                     copy.write(content.data)
-                copy.flush()
-                os.fsync(copy.fileno())
             Path(new).replace(target)
         except BaseException:
             Path(new).unlink(missing_ok=True)

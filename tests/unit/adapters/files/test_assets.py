@@ -72,9 +72,10 @@ def test_the_same_bytes_twice_are_one_copy_that_is_not_written_again(tmp_path: P
 def test_a_torn_copy_is_replaced(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "text")
     copy = desk.data / desk.keep().storage_path
-    copy.write_text("te")
-    desk.keep()
-    assert copy.read_text() == "text"
+    for torn in ("te", "te\0\0"):
+        copy.write_text(torn)
+        desk.keep()
+        assert copy.read_text() == "text"
 
 
 @pytest.mark.parametrize("size", [5, 3 << 20])
@@ -107,16 +108,44 @@ def test_discarding_removes_copies_and_nothing_else(tmp_path: Path) -> None:
     assert desk.original.exists()
 
 
-def test_a_full_disk_leaves_no_half_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", ["write", "flush"])
+def test_a_full_disk_leaves_no_half_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     desk = Desk(tmp_path, "text")
 
-    def full(handle: int) -> None:
+    def full(*_given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageFailed, match="the disk is full"):
+    if step == "write":
+        monkeypatch.setattr(Path, "replace", full)
+    else:
+        monkeypatch.setattr(os, "fsync", full)
+
+    def kept() -> None:
         desk.keep()
+        desk.assets.settle()
+
+    with pytest.raises(StorageFailed, match="the disk is full"):
+        kept()
     assert desk.copies() == []
+
+
+def test_settling_flushes_each_copy_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+
+    def flush(handle: int) -> None:
+        flushed.append(os.fstat(handle).st_ino)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    desk = Desk(tmp_path, "text")
+    copies = [desk.data / desk.keep().storage_path]
+    desk.keep()
+    put(tmp_path, "kb/a.md", "other text")
+    copies.append(desk.data / desk.keep().storage_path)
+    assert flushed == []
+    desk.assets.settle()
+    assert sorted(flushed) == sorted(copy.stat().st_ino for copy in copies)
+    desk.assets.settle()
+    assert len(flushed) == 2
 
 
 def test_blocks_are_shared_where_the_file_system_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
