@@ -60,6 +60,7 @@ class Home:
             "KB_MODELS_EMBEDDING_PROVIDER": "none",
             "PYTHONPATH": str(ROOT / "backend"),
             "PYTHONUTF8": "1",
+            "COLUMNS": "80",
         }
         return {**kept, **mine, **self.extra}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from kb.contract.jobs import Job
 from kb.contract.library import DocSummary, DocumentView
 from kb.contract.retrieval import RetrievalResponse
 from kb.contract.system import Doctor
-from tests.homes import Home, needs_embedder, sample_questions
+from tests.homes import ROOT, Home, needs_embedder, sample_questions
 
 pytestmark = needs_embedder
 
@@ -49,6 +50,15 @@ def test_the_quoted_words_of_an_answer_stand_in_the_lines_it_cites(sample: Home)
         cited = " ".join(" ".join(lines[source.citation.line.start - 1 : source.citation.line.end]).split())
         assert source.quote is not None
         assert " ".join(source.quote.split()) in cited
+
+
+def test_the_answers_in_the_readme_are_those_that_kb_gives(sample: Home) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r'^\$ kb ask "(.+)"\n((?:(?!\$ |```).*\n)+)', readme, re.MULTILINE)
+    examples = [(question, text) for question, text in shown if "grounded" in text]
+    assert len(examples) == 4
+    for question, text in examples:
+        assert sample.kb("ask", question).out.rstrip() == text.rstrip(), "copy the new output into the README"
 
 
 def test_an_answer_for_people_has_markers_a_rule_sources_and_a_footer(sample: Home) -> None:
