@@ -10,7 +10,8 @@ from itertools import pairwise
 from kb.domain.text import CJK, fold, fold_with_origin
 
 _CJK_RUN = re.compile(f"[{CJK}]+")
-_WORD = re.compile(rf"(?:(?![{CJK}])[\w])+(?:[.'\u2019-](?=\w)(?:(?![{CJK}])[\w])+)*")
+_LETTERS = rf"[^\W{CJK}]+"
+_WORD = re.compile(rf"{_LETTERS}(?:[.'\u2019-](?=\w){_LETTERS})*")
 _STEM_MINIMUM = 4
 
 
