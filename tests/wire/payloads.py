@@ -14,7 +14,7 @@ from kb.app.wire.citation import citation_to_wire
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, item_to_wire, summary_to_wire, totals_to_wire
 from kb.app.wire.search import result_to_wire
-from kb.contract.answers import AnswersPage
+from kb.contract.answers import AnswersPage, AnswerStop
 from kb.contract.base import Wire
 from kb.contract.chunks import ChunksPage
 from kb.contract.events import CheckedClaim, Event, Token
@@ -228,6 +228,7 @@ def payloads() -> dict[str, Wire]:
         "retrieval_response": response,
         "answer": answer,
         "answer_refused": refusal,
+        "answer_stop": AnswerStop(trace_id="ret_4a8b2c1e", stopping=True),
         "answers": AnswersPage(answers=(answer, refusal)),
         "ingest_report": ingest_report(),
         "ingest_report_summary": ingest_report().model_copy(update={"items": None}),

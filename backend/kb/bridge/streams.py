@@ -12,11 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from kb.bridge.replies import explain, problem_reply
 from kb.bridge.workers import Workers
-from kb.contract.answers import AskRequest
+from kb.contract.answers import AskRequest, StopRequest
 from kb.contract.base import Wire
 from kb.contract.events import StreamEvent
 from kb.contract.facade import Facade, Subscription
 from kb.contract.problems import problem
+from kb.contract.retrieval import RetrievalResponse
 
 KEEP_ALIVE_SECONDS = 15.0
 MAX_LISTENERS = 64
@@ -39,14 +40,19 @@ class Streams:
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
         self._open: set[_Pieces] = set()
+        self._writing: dict[str, Facade] = {}
         self._listeners = 0
         self._ended = False
 
     def answer(self, facade: Facade, request: AskRequest) -> Response:
         """Answer with events as the answer comes. A reader that leaves does not end the answer."""
         pieces, tell = _channel()
+        found: list[str] = []
 
         def sink(event: StreamEvent) -> None:
+            if isinstance(event.data, RetrievalResponse) and event.data.trace_id:
+                found.append(event.data.trace_id)
+                self._writing[event.data.trace_id] = facade
             # the last event is told once, below, whether the facade told it or not
             if event.name not in {"answer", "error"}:
                 tell((event.name, event.data))
@@ -58,6 +64,8 @@ class Streams:
                 tell(("error", explain(error)))
             finally:
                 tell(None)
+                for trace_id in found:
+                    self._writing.pop(trace_id, None)
 
         self.workers.submit(work)
         return _Stream(self._events(pieces))
@@ -90,8 +98,10 @@ class Streams:
         return _Stream(self._events(pieces), leave)
 
     def end(self) -> None:
-        """Close every stream: the server stops."""
+        """Close every stream and stop the answers in them, which are kept as far as they are: the server stops."""
         self._ended = True
+        for trace_id, facade in list(self._writing.items()):
+            facade.answers.stop(StopRequest(trace_id=trace_id))
         for pieces in self._open:
             pieces.put_nowait(None)
 

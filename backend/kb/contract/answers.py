@@ -88,6 +88,20 @@ class AnswerRequest(Request):
     trace_id: str = Field(min_length=1, max_length=100)
 
 
+class StopRequest(Request):
+    """The answer being written after the search `trace_id`, as its `retrieval` event has it."""
+
+    trace_id: str = Field(min_length=1, max_length=100)
+
+
+class AnswerStop(Wire):
+    """`stopping` is false when no such answer is being written: it is finished, or was never asked for."""
+
+    schema_version: Literal["answer_stop.v1"] = "answer_stop.v1"
+    trace_id: str
+    stopping: bool
+
+
 class AnswersRequest(Request):
     """The newest answers."""
 

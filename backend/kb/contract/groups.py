@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from kb.contract.answers import Answer, AnswerRequest, AnswersPage, AnswersRequest, AskRequest
+from kb.contract.answers import (
+    Answer,
+    AnswerRequest,
+    AnswersPage,
+    AnswersRequest,
+    AnswerStop,
+    AskRequest,
+    StopRequest,
+)
 from kb.contract.base import Empty
 from kb.contract.chunks import ChunkInspection, ChunksPage, ChunksRequest, InspectRequest
 from kb.contract.events import StreamEvent
@@ -61,6 +69,9 @@ class AnswersGroup(Protocol):
 
     def stream(self, request: AskRequest, sink: Callable[[StreamEvent], None]) -> Answer:
         """Answer as `ask` does, telling `sink` on the way; a sink that fails costs the answer nothing."""
+
+    def stop(self, request: StopRequest) -> AnswerStop:
+        """End an answer that is being written; what is written so far is kept as its text."""
 
     def get(self, request: AnswerRequest) -> Answer:
         """Return a kept answer with its trace."""

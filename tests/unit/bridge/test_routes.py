@@ -16,6 +16,7 @@ from tests.unit.bridge.conftest import Live
 MINIMAL: dict[str, dict[str, object]] = {
     "answers/ask": {"question": "q"},
     "answers/get": {"trace_id": "ret_1"},
+    "answers/stop": {"trace_id": "ret_1"},
     "chunks/inspect": {"chunk_id": "c"},
     "chunks/list": {"doc": "a.md"},
     "index/report": {"job_id": "j"},

@@ -23,6 +23,7 @@ _SAME = (
     "minimum_vector_similarity",
     "fts_weight",
     "vector_weight",
+    "graph_weight",
     "candidate_multiplier",
     "context_max_characters",
     "adjacent_chunk_count",

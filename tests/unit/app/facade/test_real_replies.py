@@ -1,0 +1,220 @@
+"""Every reply of the real facade: as its schema says, and the same through a server as without one."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from kb.app.config_file import load_configuration
+from kb.app.gateway import open_own_library
+from kb.app.remote import RemoteFacade
+from kb.bridge import server as bridge
+from kb.contract.answers import AskRequest
+from kb.contract.base import Wire
+from kb.contract.events import StreamEvent
+from kb.contract.facade import Facade, Method, contract_groups, methods_of
+from kb.contract.ingest import IngestRequest
+from kb.contract.jobs import JobRequest
+from kb.contract.search import FindRequest
+from kb.contract.viewer import ViewerOpenRequest
+from kb.domain.errors import KebabError
+
+SCHEMAS = Path(__file__).resolve().parents[4] / "docs" / "wire-schema" / "v1"
+TOKEN = "t0ken-of-this-test"
+NOTES = {
+    "ops/백업 #1 100%.md": "---\ntitle: 백업\ntags: [운영]\nowner: Otto\n---\n# 백업\n\n백업은 일요일 3시에 한다.\n",
+    "ops/backup.md": "# Backup\n\n## When\n\nThe backup runs on Sunday at 03:00. It takes an hour.\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "zh/猫.txt": "猫叫味噌。\n它每天睡十二个小时。\n",
+    "code/run.py": "def run() -> None:\n    '''Run the backup.'''\n",
+    "bad.md": "---\ntitle: [\n---\n# Bad\n\nText.\n",
+}
+# Different by nature: times, ids of a run.
+FLEETING = {"trace_id", "duration_ms", "milliseconds", "latency_ms", "created_at", "took_ms"}
+STARTING = {"library/ingest", "index/rebuild"}
+
+
+@dataclass
+class Both:
+    """One library, here and through its server."""
+
+    here: Facade
+    there: RemoteFacade
+    requests: Mapping[str, Mapping[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    folder = tmp_path_factory.mktemp("library")
+    for name, text in NOTES.items():
+        file = folder / "workspace" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KB_HOME", str(folder / "home"))
+        patch.setenv("KB_WORKSPACE_ROOT", str(folder / "workspace"))
+        patch.setenv("KB_MODELS_EMBEDDING_PROVIDER", "none")
+        configuration = load_configuration()
+    with open_own_library(configuration, owner="test") as facade, bridge.listen(0) as listening:
+        port = listening.getsockname()[1]
+        app = bridge.create_server(facade, token=TOKEN, port=port)
+        ready, servers = threading.Event(), []
+
+        class Remembered(bridge._Server):
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                servers.append(self)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bridge, "_Server", Remembered)
+            thread = threading.Thread(target=bridge.run_server, args=(app, listening, lambda _port: ready.set()))
+            thread.start()
+            assert ready.wait(20)
+        there = RemoteFacade(f"http://127.0.0.1:{port}", TOKEN)
+        try:
+            yield Both(facade, there, _requests(facade))
+        finally:
+            there.close()
+            servers[0].should_exit = True
+            thread.join(20)
+
+
+def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
+    """Fill the library, and say with what to ask each method."""
+    ids = {}
+    for name, job in (
+        ("ingest", facade.library.ingest(IngestRequest())),
+        ("rebuild", facade.index.rebuild(_request("index/rebuild", {}))),
+    ):
+        while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
+            threading.Event().wait(0.02)
+        ids[name] = job.id
+    chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
+    answer = facade.answers.ask(AskRequest(question="When does the backup run?", mode="lexical"))
+    return {
+        "answers/ask": {"question": "When does the backup run?", "mode": "lexical"},
+        "answers/get": {"trace_id": answer.retrieval.trace_id},
+        "answers/stop": {"trace_id": "ret_1"},
+        "chunks/inspect": {"chunk_id": chunk},
+        "chunks/list": {"doc": "ops/backup.md"},
+        "index/report": {"job_id": ids["rebuild"]},
+        "jobs/cancel": {"job_id": ids["ingest"]},
+        "jobs/get": {"job_id": ids["ingest"]},
+        "library/coverage": {"doc_path": "ops/backup.md"},
+        "library/report": {"job_id": ids["ingest"]},
+        "library/show": {"doc": "ops/백업 #1 100%.md"},
+        "search/find": {"query": "백업", "mode": "lexical", "graph_weight": 0.5, "filters": {"lang": "ko"}},
+        "viewer/context": {"chunk_id": chunk},
+        "viewer/open": {"citation": "ops/backup.md#L5", "quote": "runs on  Sunday"},
+    }
+
+
+METHODS = {f"{method.group}/{method.name}": method for method in methods_of(contract_groups())}
+
+
+def _request(name: str, fields: Mapping[str, Any]) -> Any:
+    return METHODS[name].request.model_validate_json(json.dumps(fields))
+
+
+def _call(facade: Any, method: Method, fields: Mapping[str, Any]) -> Wire:
+    reply: Wire = getattr(getattr(facade, method.group), method.name)(_request(f"{method.group}/{method.name}", fields))
+    return reply
+
+
+def _lasting(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_lasting(entry) for entry in node]
+    if isinstance(node, dict):
+        return {key: _lasting(value) for key, value in node.items() if key not in FLEETING}
+    return node
+
+
+def _check(reply: Wire) -> Any:
+    """Hold a reply, and every object in it that has a version of its own, to the schema on disk."""
+    sent = json.loads(reply.model_dump_json())
+    for part in _versioned(sent):
+        name = part["schema_version"].removesuffix(".v1")
+        schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+        Draft202012Validator(schema).validate(part)
+    return sent
+
+
+def _versioned(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, list):
+        for entry in node:
+            yield from _versioned(entry)
+    elif isinstance(node, dict):
+        if "schema_version" in node:
+            yield node
+        for value in node.values():
+            yield from _versioned(value)
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - STARTING))
+def test_a_reply_is_as_its_schema_says_and_the_same_through_a_server(both: Both, name: str) -> None:
+    method, fields = METHODS[name], both.requests.get(name, {})
+    here = _check(_call(both.here, method, fields))
+    there = _check(_call(both.there, method, fields))
+    assert "schema_version" in here
+    assert _lasting(here) == _lasting(there)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("answers/get", {"trace_id": "nobody"}),
+        ("chunks/inspect", {"chunk_id": "nobody"}),
+        ("jobs/get", {"job_id": "nobody"}),
+        ("library/show", {"doc": "nowhere.md"}),
+        ("library/coverage", {"doc_path": "../outside.md"}),
+        ("search/find", {"query": "q", "collections": ["none"]}),
+        ("viewer/open", {"citation": "not a citation"}),
+        ("answers/ask", {"question": "q", "provider": "llama_cpp"}),
+    ],
+)
+def test_an_error_is_the_same_through_a_server(both: Both, name: str, fields: Mapping[str, Any]) -> None:
+    raised = []
+    for facade in (both.here, both.there):
+        with pytest.raises(KebabError) as caught:
+            _call(facade, METHODS[name], fields)
+        error = caught.value
+        raised.append((type(error), error.code, error.message, error.hint))
+    assert raised[0] == raised[1]
+    assert raised[0][2]
+
+
+def test_a_stream_is_the_same_through_a_server(both: Both) -> None:
+    seen = []
+    for facade in (both.here, both.there):
+        events: list[Any] = []
+
+        def reader(event: StreamEvent, events: list[Any] = events) -> None:
+            events.append((event.name, _lasting(_check(event.data))))
+
+        facade.answers.stream(AskRequest(question="备份 backup Sunday?", mode="lexical"), reader)
+        seen.append(events)
+    assert seen[0] == seen[1]
+    assert (seen[0][0][0], seen[0][-1][0]) == ("retrieval", "answer")
+
+
+def test_a_hit_of_a_document_with_an_odd_name_opens_by_its_uri(both: Both) -> None:
+    (found, *_) = both.there.search.find(FindRequest(query="일요일 3시", mode="lexical")).results
+    view = both.there.viewer.open(ViewerOpenRequest(citation=found.citation.uri))
+    assert (view.state, view.doc_path) == ("exact", "ops/백업 #1 100%.md")
+    assert view.lines is not None
+    assert found.citation.line is not None
+    assert (view.lines.start, view.lines.end) == (found.citation.line.start, found.citation.line.end)
+
+
+def test_a_graph_weight_that_was_asked_for_is_the_one_that_is_told(both: Both) -> None:
+    assert (
+        both.here.search.find(FindRequest(query="backup", mode="lexical", graph_weight=0.5)).settings.graph_weight
+        == 0.5
+    )
