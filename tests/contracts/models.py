@@ -71,6 +71,11 @@ class LanguageModelContract:
         stream.close()
         assert list(model.generate(GenerateRequest("Rules.", "Say something.", 8)))
 
+    def test_a_generation_that_is_told_to_stop_before_its_first_piece_has_none(self, model: LanguageModel) -> None:
+        (last,) = model.generate(GenerateRequest("Rules.", "Say something.", 8), lambda: True)
+        assert (last.text, last.finish_reason, last.completion_tokens) == ("", "aborted", 0)
+        assert list(model.generate(GenerateRequest("Rules.", "Say something.", 8)))
+
     def test_it_is_named_and_counts_tokens(self, model: LanguageModel) -> None:
         assert model.ref.id
         assert model.ref.provider

@@ -85,9 +85,12 @@ class ScriptedModel:
     def count_tokens(self, text: str) -> int:
         return len(text)
 
-    def generate(self, request: GenerateRequest) -> Generator[GeneratedPiece]:
+    def generate(self, request: GenerateRequest, stop: Callable[[], bool] = lambda: False) -> Generator[GeneratedPiece]:
         self.requests.append(request)
         self.said = 0
+        if stop():
+            yield GeneratedPiece("", "aborted")
+            return
         try:
             for i, text in enumerate(self.script):
                 if self.breaks_after == i:

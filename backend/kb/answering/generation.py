@@ -75,7 +75,7 @@ def generate(
     done = writing.done
     try:
         # Closing is what stops the model; an abandoned generator would only stop when collected.
-        with closing(model.generate(request)) as pieces:
+        with closing(model.generate(request, stop)) as pieces:
             for piece in pieces:
                 writing.take(piece)
                 if done.finish_reason is None and stop():

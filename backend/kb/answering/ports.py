@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -89,10 +89,11 @@ class LanguageModel(Protocol):
     def count_tokens(self, text: str) -> int:
         """Return the tokens of `text` by the model's own tokenizer."""
 
-    def generate(self, request: GenerateRequest) -> Generator[GeneratedPiece]:
+    def generate(self, request: GenerateRequest, stop: Callable[[], bool] = ...) -> Generator[GeneratedPiece]:
         """Yield pieces as they come and one last piece with the finish reason.
 
-        Closing the generator stops the generation within a token.
+        Closing the generator stops the generation within a token. `stop` is asked where there is nothing to yield
+        for long, before the first piece: True ends the generation there, `aborted`.
 
         Raises:
             ModelUnavailable: the model cannot be loaded or run.

@@ -285,8 +285,15 @@ def test_stop_ends_the_generation_within_a_piece_and_keeps_what_was_written() ->
     assert desk.record.answer == answer
 
 
+def test_stop_before_the_first_word_keeps_an_empty_answer_that_says_so() -> None:
+    answer = Desk(ScriptedModel(("The cat is Miso [#2].",))).ask(stop=lambda: True)
+    assert (answer.text, answer.grounded, answer.finish_reason) == ("", False, "aborted")
+    assert "stopped" in answer.retrieval.degraded
+
+
 def test_stop_before_any_citation_keeps_ungrounded_text_without_a_refusal() -> None:
-    answer = Desk(ScriptedModel(("It ", "runs"))).ask(stop=lambda: True)
+    asked = count(1)
+    answer = Desk(ScriptedModel(("It ", "runs"))).ask(stop=lambda: next(asked) > 1)
     assert (answer.text, answer.grounded, answer.refusal_reason) == ("It", False, None)
 
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from llama_cpp import Llama
 
 _EXTRACTIVE = "or choose the extractive provider, which needs no model"
+
+_PROMPT_PIECE = 64
+"""Tokens of a prompt read at once: about a second on a slow computer, so long does a stop wait."""
+_LOOK_SECONDS = 0.2
+
+
+def _never() -> bool:
+    return False
 
 
 class LlamaCppModel:
@@ -75,19 +83,26 @@ class LlamaCppModel:
         """
         return len(_tokenize(self._loaded(), Part(text)))
 
-    def generate(self, request: GenerateRequest) -> Generator[GeneratedPiece]:
+    def generate(self, request: GenerateRequest, stop: Callable[[], bool] = _never) -> Generator[GeneratedPiece]:
         """Yield pieces as they come and one last piece with the finish reason.
 
-        Closing the generator stops the model within a token.
+        Closing the generator stops the model within a token. `stop` is asked while there is no piece to yield: while
+        another generation runs, and every 64 tokens while the prompt is read.
 
         Raises:
             ModelUnavailable: the model cannot be loaded or run, or the prompt is longer than the window.
         """
         llama = self._loaded()
-        with self._lock:
-            yield from self._generate(llama, request)
+        while not self._lock.acquire(timeout=_LOOK_SECONDS):
+            if stop():
+                yield GeneratedPiece("", "aborted")
+                return
+        try:
+            yield from self._generate(llama, request, stop)
+        finally:
+            self._lock.release()
 
-    def _generate(self, llama: Llama, request: GenerateRequest) -> Generator[GeneratedPiece]:
+    def _generate(self, llama: Llama, request: GenerateRequest, stop: Callable[[], bool]) -> Generator[GeneratedPiece]:
         prompt = self._prompt(llama, request)
         limit = min(request.max_tokens, self._context_tokens - len(prompt))
         if limit < 1:
@@ -95,6 +110,9 @@ class LlamaCppModel:
             raise ModelUnavailable(message, hint=f"ask a shorter question, choose another model, {_EXTRACTIVE}")
         reader = StopReader(request.stop)
         written, reason = 0, "length"
+        if not self._read(llama, prompt, stop):
+            yield GeneratedPiece("", "aborted", prompt_tokens=len(prompt))
+            return
         tokens = self._tokens(llama, prompt, request)
         try:
             for token in tokens:
@@ -125,17 +143,31 @@ class LlamaCppModel:
             return [begin, *tokens]
         return tokens
 
-    def _tokens(self, llama: Llama, prompt: list[int], request: GenerateRequest) -> Generator[int]:
-        """Yield token after token, with the library's failures in our words."""
-        grammar = self._grammar(llama, request.grammar)
+    def _read(self, llama: Llama, prompt: list[int], stop: Callable[[], bool]) -> bool:
+        """Let the model read all of a prompt but its last token, piece by piece; False when told to stop."""
         # Without this the library reuses what two prompts share, and the last digits of the numbers, and with them
         # the words, would depend on what was asked before.
         llama.reset()
+        try:
+            for start in range(0, len(prompt) - 1, _PROMPT_PIECE):
+                if stop():
+                    return False
+                llama.eval(prompt[start : min(start + _PROMPT_PIECE, len(prompt) - 1)])
+        except (RuntimeError, ValueError) as error:
+            raise self._failed() from error
+        return True
+
+    def _tokens(self, llama: Llama, prompt: list[int], request: GenerateRequest) -> Generator[int]:
+        """Yield token after token, with the library's failures in our words; what `_read` read is not read again."""
+        grammar = self._grammar(llama, request.grammar)
         llama.set_seed(request.seed)
         try:
             yield from llama.generate(prompt, temp=request.temperature, grammar=grammar)
         except (RuntimeError, ValueError) as error:
-            raise ModelUnavailable(f"the model {self._ref.id} failed while writing", hint=self._hint()) from error
+            raise self._failed() from error
+
+    def _failed(self) -> ModelUnavailable:
+        return ModelUnavailable(f"the model {self._ref.id} failed while writing", hint=self._hint())
 
     def _grammar(self, llama: Llama, grammar: str | None) -> Any:  # noqa: ANN401 - a class of a library loaded late
         if grammar is None:

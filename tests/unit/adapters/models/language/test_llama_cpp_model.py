@@ -73,6 +73,24 @@ def test_closing_stops_the_model_and_frees_it_for_the_next(model: LlamaCppModel)
     assert text_of(model, GenerateRequest("Talk.", "Hello.", 3))
 
 
+def test_a_long_prompt_is_left_at_the_next_piece_of_it(model: LlamaCppModel) -> None:
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) == 3
+
+    (last,) = model.generate(GenerateRequest("Talk.", "word " * 300, 5), stop)
+    assert (last.finish_reason, len(asked)) == ("aborted", 3)
+
+
+def test_whoever_waits_for_the_model_may_stop_waiting(model: LlamaCppModel) -> None:
+    stream = model.generate(GenerateRequest("Talk.", "Tell a long story.", 400))
+    next(stream)
+    assert [piece.finish_reason for piece in model.generate(ASK, lambda: True)] == ["aborted"]
+    stream.close()
+
+
 def test_two_threads_get_one_generation_each(model: LlamaCppModel) -> None:
     expected = text_of(model, ASK)
     found: list[str] = []
