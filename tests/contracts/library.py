@@ -66,6 +66,19 @@ class ItemStoreContract:
         assert ports.items.live_items()[path_of("a.md")].identity == identity
         assert ports.texts() == ["Kebab grills."]
 
+    def test_the_item_that_was_last_at_a_path_is_known_while_its_file_is_gone(self, ports: Ports) -> None:
+        one, other = staged("a.md", "First.", item_id="one"), staged("a.md", "Second.", item_id="other")
+        for document in (one, other):
+            ports.publish(document)
+            ports.items.delete_items([document.item.item_id])
+        gone = ports.items.gone_items()
+        assert [(path, item.item_id, item.checksum) for path, item in gone.items()] == [
+            ("a.md", "other", other.item.checksum)
+        ]
+        ports.publish(other)
+        assert ports.texts() == ["Second."]
+        assert "other" not in {item.item_id for item in ports.items.gone_items().values()}
+
     def test_two_items_can_swap_their_paths(self, ports: Ports) -> None:
         one, two = staged("a.md", "First."), staged("b.md", "Second.")
         ports.publish(one, two)

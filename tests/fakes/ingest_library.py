@@ -73,6 +73,9 @@ class MemoryLibrary:
     def live_items(self) -> dict[WorkspacePath, Item]:
         return self._items.live_items()
 
+    def gone_items(self) -> dict[WorkspacePath, Item]:
+        return self._items.gone_items()
+
     def save_item(self, item: Item) -> None:
         self._called()
         self._items.save_item(item)

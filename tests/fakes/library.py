@@ -126,6 +126,9 @@ class FakeItemStore:
     def live_items(self) -> dict[WorkspacePath, Item]:
         return {item.path: item for item in self.library.live().values()}
 
+    def gone_items(self) -> dict[WorkspacePath, Item]:
+        return {item.path: item for item in self.library.items.values() if item.state is ItemState.DELETED}
+
     def save_item(self, item: Item) -> None:
         self.library.put(item)
 

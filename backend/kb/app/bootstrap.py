@@ -38,7 +38,7 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable, StorageFailed
 from kb.ingest.pipeline import IngestPorts
-from kb.ingest.projections import catch_up_vectors
+from kb.ingest.projections import follow_vectors
 from kb.retrieval.retriever import Retriever, VectorSide
 from kb.retrieval.vector_channel import VectorChannel
 
@@ -329,7 +329,7 @@ class Parts:
         if self.scan.ready(model, self.chunks.facts(model).vector_position):
             return
         try:
-            catch_up_vectors(self.log, self.vectors, model, [self.scan])
+            follow_vectors(self.log, model, self.scan)
         except StorageFailed:
             # The search itself then says that vectors are missing.
             return

@@ -108,7 +108,7 @@ class JobDesk:
         except StorageFailed:
             return
         vectors = [position for position in found if position is not None]
-        if text is not None and len(vectors) == len(found):
+        if text is not None:
             self._parts.log.trim(text, min(vectors, default=0))
 
     def _rebuild(self, job: Job, context: JobContext) -> Finished:

@@ -117,6 +117,7 @@ class Intake:
     new_id: Callable[[], ItemId] = new_item_id
     _writes: list[Callable[[], None]] = field(default_factory=list)
     _moved: dict[str, list[WorkspacePath]] = field(default_factory=dict)
+    _gone: dict[WorkspacePath, Item] | None = None
 
     def __post_init__(self) -> None:
         for path in sorted(self.missing, reverse=True):
@@ -139,7 +140,7 @@ class Intake:
         if item and self._is_known(item, content):
             return Outcome(touched=(item.item_id, now), report=unchanged(item))
         moved = self._take_moved(content.checksum) if item is None else None
-        before = item or moved
+        before = item or moved or self._take_gone(file.path, content.checksum)
         base = Item(
             item_id=before.item_id if before else self.new_id(),
             path=file.path,
@@ -235,6 +236,13 @@ class Intake:
     def _take_moved(self, checksum: str) -> Item | None:
         paths = self._moved.get(checksum)
         return self.missing.pop(paths.pop()) if paths else None
+
+    def _take_gone(self, path: WorkspacePath, checksum: str) -> Item | None:
+        """Return the item of a file that is back as it was: a disk was away for a while, or a rule left it out."""
+        if self._gone is None:
+            self._gone = self.items.gone_items()
+        gone = self._gone.get(path)
+        return self._gone.pop(path) if gone and gone.checksum == checksum else None
 
 
 def _reason_report(  # noqa: PLR0917 - the parts of one line

@@ -34,6 +34,9 @@ class ItemStore(Protocol):
     def live_items(self) -> dict[WorkspacePath, Item]:
         """Return every item whose file was there at the last scan, by path."""
 
+    def gone_items(self) -> dict[WorkspacePath, Item]:
+        """Return, by path, the item whose file was there last and is gone now."""
+
     def save_item(self, item: Item) -> None:
         """Add or replace an item; its active document stays as stored."""
 

@@ -73,7 +73,7 @@ def catch_up_vectors(
     lagging: list[Lagging] = []
     for index in indexes:
         try:
-            _follow(log, model, index)
+            follow_vectors(log, model, index)
         except StorageFailed as error:
             _log.warning("vector index %s could not follow: %s", index.name, error)
             lagging.append(Lagging(index.name, error))
@@ -117,7 +117,12 @@ def rebuild(
     return Rebuilt(entries, vectors, tuple(lagging), embeddings_made() - before)
 
 
-def _follow(log: IndexLog, model: EmbeddingModel, index: VectorIndexWriter) -> None:
+def follow_vectors(log: IndexLog, model: EmbeddingModel, index: VectorIndexWriter) -> None:
+    """Bring one vector index to the end of the log; records stay as they are, since others may be behind.
+
+    Raises:
+        StorageFailed: it can neither be brought up nor built anew.
+    """
     position = index.position(model)
     try:
         while position is not None and (changes := log.vector_changes(model, position, _VECTOR_CHANGES)) is not None:

@@ -9,6 +9,7 @@ import pytest
 from kb.domain.errors import NotFound, Unreadable
 from kb.domain.files import ScanProblem
 from kb.domain.items import ItemState
+from kb.domain.paths import WorkspacePath
 from kb.ingest.report import ItemKind
 from tests.unit.ingest.world import World, counts
 
@@ -294,3 +295,28 @@ def test_old_versions_beyond_those_kept_are_purged_with_their_copies() -> None:
     assert len(world.assets.discarded) == 1
     assert len(world.assets.copies) == 3
     assert world.library.visible() == {"a.md": ["Apples, version 3."]}
+
+
+def test_a_file_that_was_away_for_a_while_is_the_item_it_was() -> None:
+    world = World()
+    world.files.write("a.md", "Apples are red.")
+    world.ingest()
+    known = world.library.live_items()[WorkspacePath("a.md")].item_id
+    world.files.remove("a.md")
+    assert world.ingest().deleted == 1
+    world.files.write("a.md", "Apples are red.")
+    assert world.ingest().new == 1
+    assert world.library.live_items()[WorkspacePath("a.md")].item_id == known
+    assert world.library.visible() != {}
+
+
+def test_another_text_under_the_name_of_a_file_that_is_gone_is_another_item() -> None:
+    world = World()
+    world.files.write("a.md", "Apples are red.")
+    world.ingest()
+    known = world.library.live_items()[WorkspacePath("a.md")].item_id
+    world.files.remove("a.md")
+    world.ingest()
+    world.files.write("a.md", "Pears are green.")
+    world.ingest()
+    assert world.library.live_items()[WorkspacePath("a.md")].item_id != known

@@ -23,6 +23,7 @@ _FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file
 _REFLINK_FROM = 1 << 20  # below this, copying costs less than opening the original once more
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FLUSHES = 4
+_NEW = ".new"
 
 
 def _unwritten(path: str, error: OSError) -> StorageFailed:
@@ -63,6 +64,7 @@ class CopiedAssets:
         self._now = now
         self._reflinks = os.name == "posix"
         self._unsettled: dict[Path, WorkspacePath] = {}
+        self._is_swept = False
 
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
         """Copy the bytes, or only reference them when too big or copying is off; durable after `settle`.
@@ -116,11 +118,11 @@ class CopiedAssets:
         target = folder / name
         # A copy that a power cut has torn may have the right size.
         if not (target.exists() and target.stat().st_size == len(content.data) and target.read_bytes() == content.data):
-            self._write(folder, target, file, content)
+            self._write(target, file, content)
         self._unsettled[target] = file.path
 
-    def _write(self, folder: Path, target: Path, file: ScannedFile, content: FileBytes) -> None:
-        handle, new = mkstemp(dir=folder, prefix=".new-")
+    def _write(self, target: Path, file: ScannedFile, content: FileBytes) -> None:
+        handle, new = mkstemp(dir=self._workshop())
         try:
             with os.fdopen(handle, "wb") as copy:
                 if not self._reflinked(copy.fileno(), file, content):
@@ -129,6 +131,15 @@ class CopiedAssets:
         except BaseException:
             Path(new).unlink(missing_ok=True)
             raise
+
+    def _workshop(self) -> Path:
+        """Return the folder where copies are written, after removing what a kill left in it."""
+        folder = self._data_dir / "assets" / _NEW
+        if not self._is_swept:
+            for left in private_folder(folder).iterdir():
+                left.unlink(missing_ok=True)
+            self._is_swept = True
+        return folder
 
     def _reflinked(self, handle: int, file: ScannedFile, content: FileBytes) -> bool:
         """Share the original's blocks where the file system can, if they are still the bytes we read."""

@@ -108,6 +108,12 @@ class SqliteItemStore:
         rows = self._library.rows(f"SELECT {ITEM_COLUMNS} FROM items i WHERE i.deleted_at IS NULL")
         return {row[1]: item_from(row) for row in rows}
 
+    def gone_items(self) -> dict[WorkspacePath, Item]:
+        """Return, by path, the item whose file was there last and is gone now."""
+        # Deleted items keep their row: rising times leave the last one under each path.
+        sql = f"SELECT {ITEM_COLUMNS} FROM items i WHERE i.deleted_at IS NOT NULL ORDER BY i.deleted_at, i.item_id"
+        return {row[1]: item_from(row) for row in self._library.rows(sql)}
+
     def save_item(self, item: Item) -> None:
         """Add or replace an item; its active document stays as stored."""
         with self._library.transaction() as connection:

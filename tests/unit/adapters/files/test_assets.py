@@ -129,6 +129,13 @@ def test_a_full_disk_leaves_no_half_copy(tmp_path: Path, monkeypatch: pytest.Mon
     assert desk.copies() == []
 
 
+def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "text")
+    put(tmp_path, "data/assets/.new/half", "te")
+    copy = desk.data / desk.keep().storage_path
+    assert desk.copies() == [copy]
+
+
 def test_settling_flushes_each_copy_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flushed: list[int] = []
 
