@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from kb.answering.phrases import may_become_insufficient, says_insufficient
 from kb.answering.ports import GeneratedPiece, GenerateRequest, LanguageModel
 from kb.domain.errors import KebabError
 from kb.domain.text import fold
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -82,7 +85,8 @@ def generate(
                     done.finish_reason = "aborted"
                 if done.finish_reason is not None:
                     break
-    except KebabError:
+    except KebabError as error:
+        _log.warning("the model %s gave up: %s", model.ref.id, error.message)
         done.finish_reason = None
     if done.finish_reason in {None, "error"}:
         done.failure = "model_failed" if done.raw else "model_unavailable"

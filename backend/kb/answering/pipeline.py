@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from kb.domain.answers import Answer, ModelRef, RefusalReason, RetrievalSummary,
 from kb.domain.errors import KebabError
 from kb.retrieval.results import SearchResult
 from kb.retrieval.values import SearchQuery
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,8 @@ class AnswerPipeline:
         room = Room(model.context_tokens, completion, result.query.settings.context_max_characters)
         try:
             prompt = build_prompt(question, result.hits, room, model.count_tokens)
-        except KebabError:
+        except KebabError as error:
+            _log.warning("the model %s cannot be used: %s", model.ref.id, error.message)
             return _fallback(question, result, "model_unavailable", reader)
         if not prompt.packed:
             return _fallback(question, result, "question_too_long", reader)

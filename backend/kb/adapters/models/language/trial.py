@@ -19,6 +19,8 @@ from kb.adapters.models.language.chat_template import chat_parts, template_of
 _MAGIC = b"GGUF"
 _GOOD = 0
 _BAD = 3
+_LEAST_SECONDS = 30.0
+_BYTES_A_SECOND = 20_000_000
 
 
 class ModelTrial:
@@ -26,13 +28,14 @@ class ModelTrial:
 
     Args:
         record: a JSON file that keeps this between runs; None to forget with the process.
-        seconds: how long a child may take.
+        seconds: how long a child may take; None for half a minute and what a slow disk needs for the file.
     """
 
-    def __init__(self, record: Path | None = None, seconds: float = 300.0) -> None:
+    def __init__(self, record: Path | None = None, seconds: float | None = None) -> None:
         self._record = record
         self._seconds = seconds
         self._good: dict[str, list[int]] = {}
+        self._hung: dict[str, list[int]] = {}
 
     def passes(self, path: Path, opening: Callable[[str], None] | None = None) -> bool:
         """Return whether the file opens, asking a child when it is not known.
@@ -52,23 +55,18 @@ class ModelTrial:
         key = str(path.resolve())
         if self._known().get(key) == mark:
             return True
-        if not self._child_opens(path, opening or _open):
+        # A file that hangs must not hold up each question anew.
+        if self._hung.get(key) == mark:
+            return False
+        seconds = _LEAST_SECONDS + stat.st_size / _BYTES_A_SECOND if self._seconds is None else self._seconds
+        code = _tried(path, opening or _open, seconds)
+        if code is None:
+            self._hung[key] = mark
+        if code != _GOOD:
             return False
         self._good[key] = mark
         self._save()
         return True
-
-    def _child_opens(self, path: Path, opening: Callable[[str], None]) -> bool:
-        context = multiprocessing.get_context("spawn")
-        child = context.Process(target=_run, args=(opening, str(path)), daemon=True)
-        child.start()
-        child.join(self._seconds)
-        if child.is_alive():
-            child.kill()
-            child.join()
-        code = child.exitcode
-        child.close()
-        return code == _GOOD
 
     def _known(self) -> dict[str, list[int]]:
         if not self._good and self._record is not None:
@@ -90,6 +88,21 @@ class ModelTrial:
         except OSError:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
+
+
+def _tried(path: Path, opening: Callable[[str], None], seconds: float) -> int | None:
+    """Return the exit code of a child that opened the file, None when it did not end in time."""
+    context = multiprocessing.get_context("spawn")
+    child = context.Process(target=_run, args=(opening, str(path)), daemon=True)
+    child.start()
+    child.join(seconds)
+    hangs = child.is_alive()
+    if hangs:
+        child.kill()
+        child.join()
+    code = child.exitcode
+    child.close()
+    return None if hangs else code
 
 
 def _run(opening: Callable[[str], None], path: str) -> None:

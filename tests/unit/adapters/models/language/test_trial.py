@@ -55,8 +55,13 @@ def test_a_file_that_raises_or_crashes_fails_and_the_process_lives(model: Path, 
     assert not ModelTrial().passes(model, opening)  # type: ignore[arg-type]
 
 
-def test_a_file_that_hangs_is_given_up(model: Path) -> None:
-    assert not ModelTrial(seconds=1.5).passes(model, hangs)
+def test_a_file_that_hangs_is_given_up_and_not_tried_again_until_it_changes(model: Path) -> None:
+    trial = ModelTrial(seconds=8)
+    assert not trial.passes(model, hangs)
+    assert not trial.passes(model, counts)
+    assert not model.with_name("count").exists()
+    model.write_bytes(b"GGUF" + bytes(101))
+    assert trial.passes(model, counts)
 
 
 @pytest.mark.parametrize("data", [b"", b"GG", b"PK\x03\x04 a zip", b"\x00" * 100])
