@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.bench import material
 from tests.bench.measure import Row, alternate
@@ -18,18 +18,19 @@ sys.path.insert(0, sys.argv[1])
 from tests.bench import material
 with material.opened(Path(sys.argv[2]), Path(sys.argv[3]), vectors=False) as parts:
     material.ingest(parts, summary_only=True)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+# Not ru_maxrss where it can be helped: that begins with the size of the parent.
+status = Path("/proc/self/status")
+lines = status.read_text().splitlines() if status.exists() else []
+peak = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+print(*peak or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])
 """
 _FILES = 500, 5_000, 10_000
-_COMMANDS = re.compile(r"^  ([a-z]+)  +(\S.*)$", re.MULTILINE)
 
 
 def help_page(scratch: Path, rounds: int) -> list[Row]:
     """Compare `kb --help` with a program that has the same names and words and nothing else."""
-    shown = subprocess.run([sys.executable, "-m", "kb.cli.main", "--help"], check=True, capture_output=True, text=True)
-    commands = _COMMANDS.findall(shown.stdout)
     program = scratch / "bare_program.py"
-    program.write_text(_program(commands), encoding="utf-8")
+    count = _write_program(program)
     times = 4
 
     def run(*arguments: str) -> None:
@@ -37,7 +38,7 @@ def help_page(scratch: Path, rounds: int) -> list[Row]:
             subprocess.run([sys.executable, *arguments, "--help"], check=True, stdout=subprocess.DEVNULL)
 
     pair = alternate(lambda: run("-m", "kb.cli.main"), lambda: run(str(program)), rounds=rounds, clock=_cpu_of_children)
-    what = f"`kb --help` ÷ a bare typer program with the same {len(commands)} commands, CPU"
+    what = f"`kb --help` ÷ a bare typer program with the same {count} commands and options, CPU"
     return [pair.row("start", what, 1.3, per=times)]
 
 
@@ -51,7 +52,7 @@ def memory(scratch: Path, rounds: int) -> list[Row]:
         (many - few) / 1024,
         "MB",
         "at most",
-        96,
+        128,
         f"{many / 1024:.0f} MB to {few / 1024:.0f} MB",
     )
     slope = Row(
@@ -60,7 +61,7 @@ def memory(scratch: Path, rounds: int) -> list[Row]:
         (most - many) / (_FILES[2] - _FILES[1]),
         "KiB",
         "at most",
-        4,
+        8,
         f"{most / 1024:.0f} MB",
     )
     return [filled, slope]
@@ -81,9 +82,32 @@ def _cpu_of_children(work: object) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _program(commands: list[tuple[str, str]]) -> str:
+def _write_program(file: Path) -> int:
+    """Write a typer program with the commands, options and words of `kb` and nothing behind them; return how many."""
+    from typer.main import get_command
+
+    from kb.cli.main import app
+
     options = "add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None"
-    lines = ["import typer", f"app = typer.Typer({options})"]
-    for name, words in commands:
-        lines += [f"@app.command({name!r}, help={words!r})", f"def _{name}() -> None: ..."]
-    return "\n".join([*lines, "app()"]) + "\n"
+    lines = ["from typing import Annotated", "import typer", f"app = typer.Typer({options})"]
+    count = 0
+    commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+    for name, command in commands.items():
+        inner: dict[str, Any] = getattr(command, "commands", {})
+        if inner:
+            lines += [f"{name} = typer.Typer(help={command.help!r})", f"app.add_typer({name}, name={name!r})"]
+        for own_name, own in (inner or {name: command}).items():
+            count += 1
+            lines.append(f"@{name if inner else 'app'}.command({own_name!r}, help={own.help!r})")
+            lines.append(f"def _{count}({', '.join(map(_parameter, own.params))}) -> None: ...")
+    file.write_text("\n".join([*lines, "app()"]) + "\n", encoding="utf-8")
+    return count
+
+
+def _parameter(parameter: Any) -> str:
+    kind = "bool" if getattr(parameter, "is_flag", False) else "str"
+    if parameter.param_type_name == "argument":
+        return f"{parameter.name}: Annotated[str, typer.Argument()] = ''"
+    default = "False" if kind == "bool" else "''"
+    option = f"typer.Option({parameter.opts[-1]!r}, help={parameter.help!r})"
+    return f"{parameter.name}: Annotated[{kind}, {option}] = {default}"
