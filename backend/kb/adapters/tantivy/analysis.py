@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import add
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,6 @@ _FIELDS = ("words", "stem", "gram", "cjk", "cjk1")
 _LETTER = rf"[^\W_{CJK}]"
 _JOINT = r"(?:[.\-/:@+]|::|->|_++)"
 # The look-behind and the possessive quantifiers keep these linear on any input.
-_WORD = re.compile(rf"{_LETTER}(?:{_LETTER}|[{marks()}])*+")
 _COMPOUND = re.compile(
     rf"(?<!{_LETTER})_*+{_LETTER}++(?:{_JOINT}{_LETTER}++)++_*+|(?<!{_LETTER})[a-z]{{1,2}}(?:\+\+|#)(?!{_LETTER})"
 )
@@ -96,7 +95,7 @@ def cjk_terms(text: str) -> CjkTerms:
 def _word_terms(normal: str) -> WordTerms:
     folded = normal.casefold()
     ascii_only = folded.isascii()
-    words = (_ASCII_WORD if ascii_only else _WORD).findall(folded)
+    words = (_ASCII_WORD if ascii_only else _any_word()).findall(folded)
     # A compound holds no space and is not all letters: most of the text need not be looked at.
     rest = " ".join([word for word in folded.split() if not word.isalpha()])
     compounds = (_ASCII_COMPOUND if ascii_only else _COMPOUND).findall(rest) if _MAY_JOIN.search(rest) else []
@@ -182,6 +181,12 @@ def _piece(piece: str) -> tuple[str, str, str, str, str]:
 
 
 _known_piece = lru_cache(32_768)(_piece)
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    # Made when first used: finding every combining mark takes as long as the rest of an import.
+    return re.compile(rf"{_LETTER}(?:{_LETTER}|[{marks()}])*+")
 
 
 def _hump_parts(text: str) -> list[str]:
