@@ -118,19 +118,3 @@ def narrowed(hit: Hit, quotes: Sequence[Quote]) -> Citation:
         return cite(hit.stored.path, spans_between(chunk.segments, start, end), chunk.section_label)
     except InvalidInput:
         return hit.citation
-
-
-def nearest(hits: Sequence[Hit], count: int) -> tuple[AnswerCitation, ...]:
-    """Return the best `count` hits as a refusal shows them: no marker, their score."""
-    return tuple(
-        AnswerCitation(
-            marker=None,
-            citation=hit.citation,
-            chunk_id=hit.stored.chunk.chunk_id,
-            doc_id=hit.stored.chunk.doc_id,
-            quote=hit.snippet,
-            relevance=hit.relevance,
-            channels=hit.scores.channels,
-        )
-        for hit in hits[:count]
-    )

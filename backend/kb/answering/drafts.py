@@ -14,7 +14,6 @@ from kb.answering.claims import (
     claim,
     locate,
     narrowed,
-    nearest,
 )
 from kb.answering.extractive import EXTRACTIVE, best_sentences
 from kb.answering.generation import Generation
@@ -55,7 +54,7 @@ def refused(question: str, hits: Sequence[Hit], reason: RefusalReason, model: Mo
         grounded=False,
         model=model,
         refusal_reason=reason,
-        citations=nearest(hits, NEAREST),
+        citations=_nearest(hits[:NEAREST]),
     )
 
 
@@ -162,3 +161,19 @@ def _one_line(sentence: str) -> str:
 def _packed(number: int, hit: Hit) -> PackedChunk:
     chunk = hit.stored.chunk
     return PackedChunk(number, chunk.chunk_id, chunk.doc_id, chunk.text)
+
+
+def _nearest(hits: Sequence[Hit]) -> tuple[AnswerCitation, ...]:
+    """Return hits as a refusal shows them: no marker, their score."""
+    return tuple(
+        AnswerCitation(
+            marker=None,
+            citation=hit.citation,
+            chunk_id=hit.stored.chunk.chunk_id,
+            doc_id=hit.stored.chunk.doc_id,
+            quote=hit.snippet,
+            relevance=hit.relevance,
+            channels=hit.scores.channels,
+        )
+        for hit in hits
+    )

@@ -15,7 +15,7 @@ from kb.domain.errors import KebabError
 from kb.domain.failures import StorageFailed
 from kb.domain.files import Scope
 from kb.domain.ids import Json
-from kb.domain.jobs import Job, JobKind, Progress
+from kb.domain.jobs import Job, JobId, JobKind, Progress
 from kb.domain.paths import WorkspacePath
 from kb.ingest.pipeline import IngestOptions
 from kb.ingest.pipeline import IngestRun as Run
@@ -35,6 +35,7 @@ class JobDesk:
             parts.job_control,
             {JobKind.INGEST: self._ingest, JobKind.REBUILD: self._rebuild},
             listener=self._listen,
+            ended=self._tell_end,
         )
         self._running = False
 
@@ -59,6 +60,12 @@ class JobDesk:
 
     def _listen(self, job: Job, progress: Progress) -> None:
         self._events.progress(job_to_wire(replace(job, progress=progress)))
+
+    def _tell_end(self, job_id: JobId) -> None:
+        job = self._parts.job_control.get(job_id)
+        if job is not None:
+            self._events.progress(job_to_wire(job))
+        self._events.changed("jobs")
 
     def _ingest(self, job: Job, context: JobContext) -> Finished:
         settings, configuration = self._parts.settings, self._parts.configuration

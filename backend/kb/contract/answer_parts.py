@@ -72,3 +72,12 @@ class Usage(Wire):
     prompt_tokens: int
     completion_tokens: int
     latency_ms: int
+
+
+class PackedChunk(Wire):
+    """A passage as it stood before the model."""
+
+    number: int
+    chunk_id: str
+    doc_id: str
+    text: str

@@ -12,20 +12,12 @@ from kb.contract.answer_parts import (
     Claim,
     EmbeddingRef,
     Model,
+    PackedChunk,
     Searched,
     Usage,
 )
 from kb.contract.base import Open, Request, Wire
 from kb.contract.search import Question, RetrievalOptions
-
-
-class PackedChunk(Wire):
-    """A passage as it stood before the model."""
-
-    number: int
-    chunk_id: str
-    doc_id: str
-    text: str
 
 
 class AnswerTrace(Wire):

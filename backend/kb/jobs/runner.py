@@ -12,7 +12,7 @@ from typing import Protocol
 from kb.domain.errors import ErrorCode, KebabError
 from kb.domain.failures import Cancelled
 from kb.domain.ids import Json
-from kb.domain.jobs import Job, JobKind, JobStatus, Progress
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
 from kb.jobs.ports import JobControl, JobStore
 
 _GLANCE_S = 0.4
@@ -49,6 +49,7 @@ class JobRunner:
         control: where orphans are put back.
         handlers: by kind; a kind without one fails.
         listener: told of all progress, more often than the store is.
+        ended: told of each job that ended, however it did, once the store has it.
         now: a clock in seconds that never goes back.
     """
 
@@ -59,12 +60,14 @@ class JobRunner:
         handlers: Mapping[JobKind, Handler],
         *,
         listener: Callable[[Job, Progress], object] = lambda _job, _progress: None,
+        ended: Callable[[JobId], object] = lambda _job_id: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._control = control
         self._handlers = handlers
         self._listener = listener
+        self._ended = ended
         self._now = now
         self._stopping = threading.Event()
         self._woken = threading.Event()
@@ -123,7 +126,7 @@ class JobRunner:
             handler = self._handlers.get(job.kind)
             if handler is None:
                 message = f"this version has no way to run a job of kind {job.kind}"
-                self._store.finish(job.job_id, JobStatus.FAILED, error=(ErrorCode.INTERNAL, message))
+                self._end(job, JobStatus.FAILED, error=(ErrorCode.INTERNAL, message))
                 return
             finished = handler(job, context)
         except Cancelled as error:
@@ -154,6 +157,7 @@ class JobRunner:
             # Nobody canceled it: the server ends. Left as running, it is put back at the next start.
             return
         self._store.finish(job.job_id, status, result=result, error=error)
+        self._ended(job.job_id)
 
 
 class _Context:

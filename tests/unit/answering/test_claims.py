@@ -3,8 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.answering.claims import Sentence, answer_sentences, citations, claim, locate, narrowed, nearest
+from kb.answering.claims import Sentence, answer_sentences, citations, claim, locate, narrowed
+from kb.answering.drafts import NEAREST, refused
+from kb.answering.extractive import EXTRACTIVE
 from kb.answering.markers import read_markers
+from kb.domain.answers import RefusalReason
 from tests.fakes.evidence import hit
 
 TEXT = "Title line of the note\nThe backup runs on Sunday.\nIt takes one hour.\nThe cat sleeps."
@@ -79,8 +82,9 @@ def test_a_models_claim_is_quoted_but_not_judged() -> None:
 
 
 def test_the_nearest_candidates_have_a_score_and_no_marker() -> None:
-    found = nearest([hit(1, TEXT, relevance=0.2), hit(2, TEXT, relevance=0.1)], 1)
-    assert [(c.marker, c.relevance) for c in found] == [(None, 0.2)]
+    hits = [hit(n, TEXT, relevance=0.2) for n in range(1, NEAREST + 2)]
+    found = refused("q", hits, RefusalReason.SCORE_GATE, EXTRACTIVE).citations
+    assert [(c.marker, c.relevance) for c in found] == [(None, 0.2)] * NEAREST
 
 
 @given(st.text(alphabet="ab .。\n[#12]가", max_size=80))

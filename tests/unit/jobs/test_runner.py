@@ -131,6 +131,26 @@ def test_an_error_ends_the_job_with_its_code(error: Exception, status: JobStatus
     assert "secret" not in str(job.error_message)
 
 
+@pytest.mark.parametrize("error", [None, Unreadable("no"), RuntimeError("bug"), Cancelled("enough")])
+def test_the_end_of_a_job_is_told_once_the_store_has_it(error: Exception | None) -> None:
+    jobs = MemoryJobs()
+    job = jobs.enqueue(JobKind.INGEST, {})
+    told: list[tuple[str, bool]] = []
+
+    def handler(_job: Job, _context: object) -> Finished:
+        if error is not None:
+            raise error
+        return Finished({})
+
+    def ended(job_id: JobId) -> None:
+        found = jobs.get(job_id)
+        assert found is not None
+        told.append((job_id, found.status in {JobStatus.PENDING, JobStatus.RUNNING}))
+
+    JobRunner(jobs, jobs, {JobKind.INGEST: handler}, ended=ended).run_until_idle()
+    assert told == [(job.job_id, False)]
+
+
 def test_a_kind_nobody_handles_fails_and_the_next_job_runs() -> None:
     jobs = MemoryJobs()
     jobs.enqueue(JobKind.REBUILD, {})

@@ -95,7 +95,7 @@ def _retrieval(summary: RetrievalSummary) -> parts.AnswerRetrieval:
 def _trace(record: AnswerRecord) -> wire.AnswerTrace:
     return wire.AnswerTrace(
         packed=tuple(
-            wire.PackedChunk(number=chunk.number, chunk_id=chunk.chunk_id, doc_id=chunk.doc_id, text=chunk.text)
+            parts.PackedChunk(number=chunk.number, chunk_id=chunk.chunk_id, doc_id=chunk.doc_id, text=chunk.text)
             for chunk in record.packed
         ),
         prompt_system=record.prompt_system,

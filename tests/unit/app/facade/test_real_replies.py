@@ -218,3 +218,15 @@ def test_a_graph_weight_that_was_asked_for_is_the_one_that_is_told(both: Both) -
         both.here.search.find(FindRequest(query="backup", mode="lexical", graph_weight=0.5)).settings.graph_weight
         == 0.5
     )
+
+
+def test_the_end_of_a_job_is_an_event(both: Both) -> None:
+    listening = both.here.events.subscribe()
+    job = both.here.library.ingest(IngestRequest(retry=True))
+    told = []
+    while (event := listening.next(10)) is not None and event.changed != ("jobs",):
+        told.append(event.job)
+    listening.close()
+    last = next(found for found in reversed(told) if found is not None)
+    assert (last.id, last.status) == (job.id, both.here.jobs.get(JobRequest(job_id=job.id)).status)
+    assert last.finished_at is not None
