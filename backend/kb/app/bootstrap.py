@@ -39,6 +39,7 @@ from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable, StorageFailed
 from kb.ingest.pipeline import IngestPorts
 from kb.ingest.projections import follow_vectors
+from kb.jobs.endings import RememberedEnds
 from kb.retrieval.retriever import Retriever, VectorSide
 from kb.retrieval.vector_channel import VectorChannel
 
@@ -111,14 +112,14 @@ class Parts:
         return SqliteIntegrity(self.library)
 
     @cached_property
-    def job_store(self) -> SqliteJobStore:
+    def job_store(self) -> RememberedEnds:
         """Return the job queue."""
-        return SqliteJobStore(self.library)
+        return RememberedEnds(SqliteJobStore(self.library), SqliteJobControl(self.library))
 
-    @cached_property
-    def job_control(self) -> SqliteJobControl:
+    @property
+    def job_control(self) -> RememberedEnds:
         """Return what looks at jobs."""
-        return SqliteJobControl(self.library)
+        return self.job_store
 
     @cached_property
     def library_id(self) -> str:
