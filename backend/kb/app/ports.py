@@ -76,6 +76,9 @@ class Reading(Protocol):
     def kept_chunk(self, chunk_id: ChunkId) -> KeptChunk | None:
         """Return a chunk of a shown or superseded version."""
 
+    def former_item(self, path: WorkspacePath) -> str | None:
+        """Return the item that had a document at a path where now there is none."""
+
     def original(self, item_id: str, doc_id: str | None) -> Original | None:
         """Return where the bytes of a version are."""
 

@@ -8,7 +8,7 @@ import typer
 
 from kb.cli.layout import quoted, wrapped
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
-from kb.cli.wording import degraded_lines, place_label
+from kb.cli.wording import answer_lines, degraded_lines, place_label
 
 if TYPE_CHECKING:
     from kb.contract.answer_parts import AnswerCitation, Claim
@@ -117,6 +117,8 @@ def _print_footer(out: Output, answer: Answer, found: RetrievalResponse | None, 
     if not answer.grounded and answer.searched:
         out.line(f"searched {counted(answer.searched.passages, 'passage')}{_unread(answer.searched.unread_items)}")
     for line in degraded_lines(found.diagnostics.degraded_channels if found and found.passages_searched else ()):
+        out.line(line)
+    for line in answer_lines(answer.degraded):
         out.line(line)
     if explain:
         usage = answer.usage

@@ -19,6 +19,14 @@ _REASONS = {
     "below_threshold": "hits below the similarity threshold were left out",
     "over_budget": "not every hit fits into the context",
 }
+_ANSWER_REASONS = {
+    "model_unavailable": "the language model could not be used: these are sentences of the sources",
+    "model_failed": "the language model failed in the middle: these are sentences of the sources",
+    "question_too_long": "the question does not fit into the model's window: these are sentences of the sources",
+    "evidence_dropped": "not every passage fitted into the model's window",
+    "evidence_cut": "a passage was cut to fit into the model's window",
+    "repetition_cut": "the model began to repeat itself and was stopped",
+}
 # Their detail says nothing more.
 _SAY_ALL = frozenset({"no_embedding_model", "index_incompatible", "lexical_unavailable", "over_budget"})
 
@@ -31,6 +39,11 @@ def degraded_lines(degraded: Iterable[DegradedChannel]) -> list[str]:
         detail = f" ({item.detail})" if item.detail and item.reason not in _SAY_ALL else ""
         lines.append(f"degraded: {words}{detail}")
     return lines
+
+
+def answer_lines(reasons: Iterable[str]) -> list[str]:
+    """Return a line for each thing that went less well while an answer was written."""
+    return [f"degraded: {_ANSWER_REASONS[reason]}" for reason in reasons if reason in _ANSWER_REASONS]
 
 
 def channel_names(diagnostics: Diagnostics) -> str:

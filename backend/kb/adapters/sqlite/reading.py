@@ -32,6 +32,10 @@ SELECT i.workspace_path, i.disk_name, d.doc_id, d.media_type, a.checksum, a.stor
 FROM items i JOIN document_versions v ON v.item_id = i.item_id JOIN documents d ON d.doc_id = v.doc_id
 JOIN assets a ON a.asset_id = d.asset_id WHERE i.item_id = ? AND {KEPT_MAY_BE_SEEN}
 """
+_FORMER = f"""
+SELECT i.item_id FROM documents d JOIN document_versions v ON v.doc_id = d.doc_id JOIN items i ON i.item_id = v.item_id
+WHERE d.workspace_path = ? AND {KEPT_MAY_BE_SEEN} ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
+"""
 _UNPARSED = """
 SELECT i.workspace_path, i.disk_name, NULL, i.media_type, coalesce(i.checksum, ''), 'reference', i.workspace_path, 1
 FROM items i WHERE i.item_id = ? AND i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL
@@ -73,6 +77,11 @@ class SqliteReading:
             return None
         stored = stored_chunk(row)
         return KeptChunk(stored, stored.key in self._gate.visible([stored.key]))
+
+    def former_item(self, path: WorkspacePath) -> str | None:
+        """Return the item that had a document at a path where now there is none; its file may be gone."""
+        row = self._library.row(_FORMER, (path,))
+        return str(row[0]) if row else None
 
     def original(self, item_id: str, doc_id: str | None) -> Original | None:
         """Return where the bytes of an item's shown version are, or of the kept version `doc_id`."""

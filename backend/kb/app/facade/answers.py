@@ -80,6 +80,8 @@ class Answers:
                 "retrieval mode `auto` needs a model that can call tools, and none is configured",
                 hint="use --retrieval always, which searches before it answers",
             )
+        if request.conversation_id is not None:
+            raise InvalidInput("conversations are not available", hint="leave `conversation_id` out")
         query = query_of(request.question, request.mode, request, self._search)
         settings = AnswerSettings(
             score_gate=self._rag.score_gate,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
+from dataclasses import replace
 from pathlib import Path
 
 from kb.app.ports import Catalogue, Reading
@@ -127,9 +128,7 @@ class Viewer:
     def _open_citation(self, citation: Citation, quote: str | None) -> View:
         row = self._catalogue.item_at(citation.path)
         if row is None:
-            raise NotFound(
-                f"{citation.path} is not in the library", hint="it may have been moved, deleted or never ingested"
-            )
+            return self._open_former(citation, quote)
         place = citation.place
         doc_id = row.item.active_doc_id
         shown = self._catalogue.document(doc_id) if doc_id else None
@@ -153,6 +152,26 @@ class Viewer:
                 "quote": None,
                 "lines": lines,
                 "doc_id": doc_id,
+                "citation": citation_to_wire(citation),
+            }
+        )
+
+    def _open_former(self, citation: Citation, quote: str | None) -> View:
+        """Follow a citation to a file that was renamed since, or say that it is gone."""
+        item_id = self._reading.former_item(citation.path)
+        row = self._catalogue.item(item_id) if item_id else None
+        if row is not None:
+            renamed = self._open_citation(replace(citation, path=row.item.path), quote)
+            return renamed.model_copy(update={"state": "moved" if renamed.state == "exact" else renamed.state})
+        if item_id is None:
+            raise NotFound(f"{citation.path} is not in the library", hint="check the path, or run `kb ingest` first")
+        return View.model_validate(
+            {
+                "item_id": item_id,
+                "doc_path": citation.path,
+                "media": "text",
+                "state": "gone",
+                "quote": None,
                 "citation": citation_to_wire(citation),
             }
         )

@@ -100,3 +100,28 @@ def test_the_context_of_a_chunk_that_is_not_shown_any_more_is_not_given(home: Ho
         desk.ingest()
         with pytest.raises(NotFound):
             desk.facade.viewer.context(ViewerContextRequest(chunk_id=hit.chunk_id))
+
+
+def test_a_citation_of_a_renamed_file_opens_it_under_its_new_name(home: Home) -> None:
+    home.put("a.md", "# Boats\n\nAnchors weigh 85 kg.\n")
+    with home.opened() as desk:
+        desk.ingest()
+        (home.workspace / "a.md").rename(home.workspace / "b.md")
+        desk.ingest()
+        view = desk.facade.viewer.open(ViewerOpenRequest(citation="a.md#L3"))
+        assert (view.state, view.doc_path) == ("moved", "b.md")
+        assert view.lines is not None
+        assert view.lines.start == 3
+
+
+def test_a_citation_of_a_deleted_file_says_that_it_is_gone(home: Home) -> None:
+    home.put("a.md", "# Boats\n\nAnchors weigh 85 kg.\n")
+    home.put("b.md", "# Chains\n")
+    with home.opened() as desk:
+        desk.ingest()
+        (home.workspace / "a.md").unlink()
+        desk.ingest()
+        view = desk.facade.viewer.open(ViewerOpenRequest(citation="a.md#L3"))
+        assert (view.state, view.doc_path, view.lines) == ("gone", "a.md", None)
+        with pytest.raises(NotFound, match=r"never\.md"):
+            desk.facade.viewer.open(ViewerOpenRequest(citation="never.md#L3"))
