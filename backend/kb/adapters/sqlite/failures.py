@@ -38,16 +38,20 @@ _FACTS = {
 def storage_failed(error: sqlite3.Error) -> StorageFailed:
     """Return what happened, as an error of ours."""
     code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
-    if code in _DAMAGED or "not a database" in str(error):
-        return StorageFailed(
-            "the library file is damaged",
-            hint="restore kb.sqlite from a backup, or move it away and ingest again; the originals are untouched",
-        )
+    if code in _DAMAGED or "not a database" in str(error) or "Could not decode" in str(error):
+        return _damaged()
     if code in _FACTS:
         message, hint = _FACTS[code]
         return StorageFailed(message, hint=hint)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return StorageFailed(f"the library refused a request ({name})", hint="run `kb doctor`; nothing was changed")
+
+
+def _damaged() -> StorageFailed:
+    return StorageFailed(
+        "the library file is damaged",
+        hint="restore kb.sqlite from a backup, or move it away and ingest again; the originals are untouched",
+    )
 
 
 @contextmanager
@@ -64,5 +68,7 @@ def translated() -> Iterator[None]:
         raise
     except sqlite3.Error as error:
         raise storage_failed(error) from error
+    except UnicodeDecodeError as error:  # names of the schema that are not UTF-8 any more
+        raise _damaged() from error
     except UnicodeEncodeError as error:
         raise Unreadable("a text or name holds half a surrogate pair", reason="undecodable") from error

@@ -130,6 +130,14 @@ def test_damage_found_while_reading_says_so(tmp_path: Path) -> None:
         settings(Library(tmp_path))
 
 
+def test_damage_in_a_name_of_the_schema_says_so(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    library.close()
+    library.path.write_bytes(library.path.read_bytes().replace(b"document_tags", b"\xd3ocument_tags"))
+    with pytest.raises(StorageFailed, match="damaged"):
+        Library(tmp_path)
+
+
 def test_a_file_of_another_program_is_left_alone(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "kb.sqlite")
     other.execute("CREATE TABLE things (name TEXT)")
