@@ -95,15 +95,22 @@ def _print(out: Output, response: RetrievalResponse, *, explain: bool) -> None:
         index = response.results[0].index_version
         out.line(f"{counted(len(response.results), 'hit')}  {response.settings.mode}  index {index}  {names}")
     else:
-        searched = response.passages_searched or 0
-        rest = f"{counted(searched, 'passage')} searched" if searched else "the library is empty: run `kb ingest` first"
-        out.line(f"no hits; {rest}")
+        out.line(f"no hits; {_extent(response)}")
     # Of an empty library nothing more needs to be said.
     for line in degraded_lines(response.diagnostics.degraded_channels if response.passages_searched else ()):
         out.line(line)
     if explain:
         steps = "  ".join(f"{name} {ms:.1f}" for name, ms in response.diagnostics.milliseconds.items())
         out.line(f"milliseconds  {steps}  all {response.duration_ms:.1f}")
+
+
+def _extent(response: RetrievalResponse) -> str:
+    searched = response.passages_searched or 0
+    if not searched:
+        return "the library is empty: run `kb ingest` first"
+    if not response.diagnostics.used_channels:
+        return f"none of the {counted(searched, 'passage')} could be searched"
+    return f"{counted(searched, 'passage')} searched"
 
 
 def _print_hit(out: Output, hit: SearchHit) -> None:
