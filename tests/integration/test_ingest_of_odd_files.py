@@ -145,6 +145,8 @@ class Sink:
     def live_items(self) -> dict[WorkspacePath, Item]:
         return {}
 
+    gone_items = live_items
+
     def staged(self) -> tuple[()]:
         return ()
 
