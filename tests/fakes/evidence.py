@@ -18,7 +18,14 @@ MODEL = EmbeddingModel("e5", "1", "fake", 8, "mean", "query: ", "passage: ", 500
 
 
 def hit(
-    rank: int, text: str, *, relevance: float = 0.8, path: str = "", heading: Sequence[str] = (), first_line: int = 1
+    rank: int,
+    text: str,
+    *,
+    relevance: float = 0.8,
+    path: str = "",
+    heading: Sequence[str] = (),
+    first_line: int = 1,
+    media: str = "markdown",
 ) -> Hit:
     """A hit on a chunk whose every line of text is a line of its file, from `first_line`."""
     segments: list[Segment] = []
@@ -40,7 +47,7 @@ def hit(
         chunker_version="test",
         policy_hash="0" * 32,
     )
-    stored = StoredChunk(ChunkKey(rank), chunk, f"item-{rank}", where, f"Note {rank}", "en", "markdown")
+    stored = StoredChunk(ChunkKey(rank), chunk, f"item-{rank}", where, f"Note {rank}", "en", media)
     place = cite(where, chunk.source_spans, chunk.section_label) if segments else cite(where, [LineSpan(1, 1)], None)
     scores = ChannelScores(lexical_rank=rank, lexical_score=9.0)
     return Hit(rank, relevance, relevance, scores, stored, place, text[:80], len(text) <= 80, ())

@@ -63,7 +63,10 @@ class Extract:
 
 
 def best_sentences(question: str, hits: Sequence[Hit]) -> list[Extract]:
-    """Return the units that answer best, in the order of the evidence; empty only when the hits hold no words."""
+    """Return the units that answer best, those of the best passage first, each passage's in its own order.
+
+    Beside prose no code is quoted. Empty only when the hits hold no words.
+    """
     scored = _scored(question, hits)
     chosen: list[Extract] = []
     seen: set[str] = set()
@@ -74,14 +77,22 @@ def best_sentences(question: str, hits: Sequence[Hit]) -> list[Extract]:
         if chosen and (extract.score < _NEAR_BEST * chosen[0].score or size + len(text) > MAX_CHARACTERS):
             continue
         # Chunks overlap: the same sentence must not be quoted twice.
-        if plain in seen:
+        if plain in seen or (chosen and _is_code(hits, extract) and not _is_code(hits, chosen[0])):
             continue
         seen.add(plain)
         chosen.append(extract)
         size += len(text)
         if len(chosen) == MAX_SENTENCES:
             break
-    return sorted(chosen, key=lambda e: (e.hit, e.unit.start))
+    # `chosen` falls by score: the place of a passage is that of its best unit.
+    places: dict[int, int] = {}
+    for extract in chosen:
+        places.setdefault(extract.hit, len(places))
+    return sorted(chosen, key=lambda e: (places[e.hit], e.unit.start))
+
+
+def _is_code(hits: Sequence[Hit], extract: Extract) -> bool:
+    return hits[extract.hit].stored.media == "code"
 
 
 def best_unit(claim: str, text: str) -> Unit | None:
@@ -143,13 +154,16 @@ def _substance(question: frozenset[str], unit: frozenset[str], kind: float) -> f
 
 
 def _form(text: str, unit: Unit, media: str) -> float:
-    """Return less than 1 for what stands in a text without telling: a question, a heading, code in prose."""
+    """Return less than 1 for what stands in a text without telling: a question, a heading, code."""
     said = text[unit.start : unit.end]
     weight = 1.0
     if _ASKS.search(said):
         weight *= 0.6
-    if media != "code" and _CODE.search(said):
+    if _CODE.search(said):
         weight *= 0.6
+    elif media == "code":
+        # Comments tell something, and less than the note they come from.
+        weight *= 0.7
     if _heads(text, unit):
         weight *= 0.7
     return weight

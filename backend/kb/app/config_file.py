@@ -167,8 +167,15 @@ def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> tuple[d
             table[section] = dict(child) if isinstance(child, dict) else {}
             table = table[section]
         is_list = key in {"workspace.include", "workspace.exclude"}
-        table[last] = [part for part in text.split(os.pathsep) if part] if is_list else text
+        table[last] = _globs(name, text) if is_list else text
     return values, warnings
+
+
+def _globs(name: str, text: str) -> list[str]:
+    if text.lstrip().startswith('["') or text.lstrip().startswith("['"):
+        # As one glob it would leave out every file, and the library would forget them all.
+        raise InvalidSettings(f"environment {name}: not a list of globs", hint=f"separate them by `{os.pathsep}`")
+    return [part for part in text.split(os.pathsep) if part]
 
 
 def _validated(values: dict[str, Any], text: str, file: Path) -> Settings:

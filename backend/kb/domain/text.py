@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(
     r"(?:[.!?\u2026]+[\"\u2019\u201d)\]]*(?=\s|$)|[\u3002\uff01\uff1f\uff0e][\u300d\u300f\u201d\u2019\uff09]*|\n)"
 )
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|Eq|Sec|ca|approx|Inc|Ltd)|\b[A-Z]|^\s*\d{1,3})\.$"
+    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|Eq|Sec|ca|approx|Inc|Ltd)|(?<!\d )\b[A-Z]|^\s*\d{1,3})\.$"
 )
 
 

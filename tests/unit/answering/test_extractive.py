@@ -148,3 +148,17 @@ def test_the_extract_holds_the_answer_of_nine_questions_in_ten(language: str) ->
         extract = "\n".join(quoted(row["question"], *hits))
         held += any(answer in extract for answer in row["answers"])
     assert held / len(questions) >= 0.88
+
+
+def test_prose_is_quoted_before_code_and_never_beside_it() -> None:
+    code = hit(1, "def needs_new_pack(resting_voltage):\n    return resting_voltage < 3.35", media="code")
+    note = hit(2, "Replace the pack when the resting voltage is below 3.35 V. It rains.")
+    assert quoted("At what resting voltage is the pack replaced?", code, note) == [
+        "Replace the pack when the resting voltage is below 3.35 V."
+    ]
+
+
+def test_the_best_passage_comes_first_whatever_its_rank() -> None:
+    weak = hit(1, "A backup runs away. It rains.")
+    strong = hit(2, "The backup runs every Sunday at 03:00. It rains.")
+    assert quoted("When does the backup run?", weak, strong)[0] == "The backup runs every Sunday at 03:00."

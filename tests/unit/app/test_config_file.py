@@ -139,3 +139,9 @@ def test_the_file_that_init_writes_names_every_key_with_its_default() -> None:
     for key in known_keys():
         name = key.rpartition(".")[2]
         assert f"\n# {name} = " in text or f"\n{name} = " in text, key
+
+
+def test_a_json_list_in_a_variable_is_refused_instead_of_hiding_every_file(tmp_path: Path) -> None:
+    variables = {"KB_HOME": str(tmp_path), "KB_WORKSPACE_INCLUDE": '["s*.md"]'}
+    with pytest.raises(InvalidSettings, match="KB_WORKSPACE_INCLUDE: not a list of globs"):
+        load_configuration(variables)

@@ -15,7 +15,8 @@ from kb.domain.text import fold, fold_with_origin, nfc, sentences
     ("text", "parts"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("It reads 3.35 volts. Replace it.", ["It reads 3.35 volts.", "Replace it."]),
+        ("It reads 3.35 V. Replace it.", ["It reads 3.35 V.", "Replace it."]),
+        ("Asked J. Smith. He knew.", ["Asked J. Smith.", "He knew."]),
         ("See Fig. 3 and e.g. this one. Done.", ["See Fig. 3 and e.g. this one.", "Done."]),
         ("첫 문장이다. 둘째 문장이다.", ["첫 문장이다.", "둘째 문장이다."]),
         ("每六个月校准一次。使用三种海水！好吗？", ["每六个月校准一次。", "使用三种海水！", "好吗？"]),
