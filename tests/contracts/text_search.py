@@ -169,6 +169,14 @@ class TextSearchContract:
         assert half.ceiling > whole.ceiling
         assert index.search("zeppelin", ANY, 5).seen == 0
 
+    def test_a_question_of_another_language_is_not_familiar(self, index: TextIndex) -> None:
+        index.rebuild(snapshot(1, entry(1, "the mooring of the buoy"), entry(2, "배터리 교체 절차")))
+        assert index.search("the capital of France", ANY, 5).familiar == pytest.approx(0.5)
+        assert index.search("교리 the", ANY, 5).familiar == 1
+        assert index.search("절망 freeze", ANY, 5).familiar == pytest.approx(1 / 3)
+        assert index.search("法国的首都", ANY, 5).familiar == 0
+        assert index.search("?", ANY, 5).familiar == 0
+
     @pytest.mark.parametrize(
         ("filters", "right"),
         [

@@ -115,7 +115,11 @@ class FakeText:
         )
         ceiling = 2.2 * sum(idf.values())
         seen = 2.2 * sum(idf[term] for term in idf if any(term in count for count in counts.values()))
-        return TextReply(candidates, ceiling, len(words), len(grams), seen / ceiling if ceiling else 0.0)
+        held = {term for count in counts.values() for term in count}
+        letters = {letter for term in held if _RUN.match(term) for letter in term}
+        known = [word in held for word in words] + [letter in letters for letter in set("".join(grams))]
+        familiar = sum(known) / len(known) if known else 0.0
+        return TextReply(candidates, ceiling, len(words), len(grams), seen / ceiling if ceiling else 0.0, familiar)
 
     def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         found = self.search(text, SearchFilters(), len(self._need())).candidates

@@ -32,6 +32,8 @@ class TextReply:
         lexical_terms: how many terms went to the lexical channel.
         cjk_terms: how many went to the cjk channel.
         seen: share (0-1) of the ceiling that terms the index has make up, the same for every candidate.
+        familiar: share (0-1) of the words and CJK letters of the query that the index has, rare or common alike: low
+            where the library does not hold the language.
     """
 
     candidates: tuple[TextCandidate, ...]
@@ -39,6 +41,7 @@ class TextReply:
     lexical_terms: int
     cjk_terms: int
     seen: float = 1.0
+    familiar: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

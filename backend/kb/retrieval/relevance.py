@@ -1,8 +1,8 @@
 """Relevance: how likely a chunk answers the question, 0 to 1, comparable across questions (ADR 0008).
 
-A logistic model over three facts: the share of the best keyword score this question could get, how
-much of its wording the library knows, and how far the similarity stands above what unrelated chunks
-reach by chance. Fitted on the dev halves of XQuAD, KorQuAD and CMRC2018; figures in the ADR.
+A logistic model over four facts: the share of the best keyword score this question could get, how
+much of its wording the library knows, whether it knows the language at all, and how far the similarity
+stands above what unrelated chunks reach by chance. Fitted on XQuAD, KorQuAD and CMRC2018; figures in the ADR.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from kb.domain.embeddings import EmbeddingModel
 
 SAMPLE_SIZE = 256
 """Chunks whose cosines stand for unrelated ones; fewer make the gate refuse too much."""
+
+_LARGE = 128
+_FOREIGN, _NATIVE = 0.27, 0.65
+_FULL_CEILING, _FULL_CEILING_GROWTH = 12.0, 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Calibration:
     fitted: bool = True
     hybrid_bias: float = -0.35
     hybrid_share: float = 15.7
-    hybrid_seen: float = 5.0
+    hybrid_seen: float = 3.0
+    hybrid_language: float = 1.6
     hybrid_excess: float = 0.90
     lexical_bias: float = -2.40
     lexical_share: float = 21.3
@@ -88,6 +93,8 @@ class Question:
     Attributes:
         ceiling: best text score any chunk could get; 0 without a text channel.
         seen: share of the ceiling made of terms the library has, 0 to 1.
+        familiar: share of the words and CJK letters the library has, 0 to 1.
+        chunks: how many the library has.
         background: None without a vector channel.
         fts_weight, vector_weight: as set; 1 and 1 keep relevance calibrated.
     """
@@ -98,22 +105,34 @@ class Question:
     calibration: Calibration
     fts_weight: float = 1.0
     vector_weight: float = 1.0
+    familiar: float = 1.0
+    chunks: int = SAMPLE_SIZE
+
+    def _share(self, text_score: float) -> float:
+        # One common word is no question: it does not get the full share.
+        full = min(_FULL_CEILING, _FULL_CEILING_GROWTH * math.log(max(self.chunks, 1)))
+        return min(1.0, text_score / self.ceiling) * (min(1.0, self.ceiling / full) if full > 0 else 1.0)
+
+    def _against(self) -> float:
+        """Return what the wording takes off before any chunk is looked at, at least 0."""
+        # Few chunks hold few words: that they hold those of the question is no chance.
+        size = min(1.0, math.log(max(self.chunks, 1)) / math.log(_LARGE))
+        language = min(1.0, max(0.0, (self.familiar - _FOREIGN) / (_NATIVE - _FOREIGN)))
+        c = self.calibration
+        return c.hybrid_seen * size * self.seen * math.sqrt(self.seen) + c.hybrid_language * language
 
     def logit(self, text_score: float | None, cosine: float | None) -> float:
         """Return the log-odds that a chunk answers; rises with both scores."""
         c = self.calibration
-        share = min(1.0, (text_score or 0.0) / self.ceiling) if self.ceiling > 0 else 0.0
-        known: float = self.seen * math.sqrt(self.seen)
+        share = self._share(text_score or 0.0) if self.ceiling > 0 else 0.0
         if self.background is None or cosine is None:
-            return c.lexical_bias + c.lexical_share * share - c.lexical_seen * known
+            return c.lexical_bias + c.lexical_share * share - c.lexical_seen * self.seen * math.sqrt(self.seen)
         excess = self.background.excess(cosine)
         if self.ceiling <= 0:
             return c.vector_bias + c.vector_excess * excess
         total = self.fts_weight + self.vector_weight
         text, vector = 2 * self.fts_weight / total, 2 * self.vector_weight / total
-        return (
-            c.hybrid_bias + text * (c.hybrid_share * share - c.hybrid_seen * known) + vector * c.hybrid_excess * excess
-        )
+        return c.hybrid_bias + text * (c.hybrid_share * share - self._against()) + vector * c.hybrid_excess * excess
 
 
 def probability(logit: float) -> float:

@@ -151,6 +151,8 @@ class Retriever:
         question = Question(
             ceiling=found.text.ceiling if found.text else 0.0,
             seen=found.text.seen if found.text else 0.0,
+            familiar=found.text.familiar if found.text else 0.0,
+            chunks=facts.chunks,
             background=found.background,
             calibration=calibration_of(self._vectors.embedder.model if self._vectors else None),
             fts_weight=query.settings.fts_weight,

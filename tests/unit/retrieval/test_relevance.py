@@ -38,9 +38,12 @@ def test_a_probability_is_between_none_and_certain(logit: float) -> None:
 
 
 def test_the_figures_of_the_decision_are_the_ones_used() -> None:
-    # ADR 0008: L = -0.35 + 15.7 x share - 5.0 x seen^1.5 + 0.90 x excess
-    expected = -0.35 + 15.7 * 0.5 - 5.0 * 0.9**1.5 + 0.90 * ((0.87 - 0.80) / 0.025 - 2.0)
+    # ADR 0008: L = -0.35 + 15.7 x share - 3.0 x size x seen^1.5 - 1.6 x language + 0.90 x excess
+    expected = -0.35 + 15.7 * 0.5 - 3.0 * 0.9**1.5 - 1.6 + 0.90 * ((0.87 - 0.80) / 0.025 - 2.0)
     assert QUESTION.logit(10.0, 0.87) == pytest.approx(expected)
+    small = replace(QUESTION, chunks=23, familiar=0.5)
+    size = math.log(23) / math.log(128)
+    assert small.logit(10.0, 0.87) == pytest.approx(expected + 3.0 * (1 - size) * 0.9**1.5 + 1.6 * (0.65 - 0.5) / 0.38)
     assert replace(QUESTION, background=None).logit(10.0, None) == pytest.approx(-2.40 + 21.3 * 0.5 - 3.9 * 0.9**1.5)
     assert replace(QUESTION, ceiling=0.0).logit(None, 0.87) == pytest.approx(-0.45 + 1.2 * 0.8)
 
@@ -51,6 +54,27 @@ def test_a_chunk_without_a_vector_is_judged_by_its_words() -> None:
 
 def test_words_the_library_knows_and_no_passage_shares_speak_against_an_answer() -> None:
     assert replace(QUESTION, seen=1.0).logit(1.0, 0.85) < replace(QUESTION, seen=0.1).logit(1.0, 0.85)
+
+
+def test_a_language_the_library_holds_speaks_against_an_answer_and_a_foreign_one_says_nothing() -> None:
+    logits = [replace(QUESTION, familiar=share).logit(1.0, 0.85) for share in (0.0, 0.27, 0.5, 0.65, 1.0)]
+    assert logits[0] == logits[1] > logits[2] > logits[3] == logits[4]
+
+
+def test_in_a_small_library_known_words_speak_less_against_an_answer() -> None:
+    logits = [replace(QUESTION, chunks=count).logit(5.0, 0.85) for count in (20, 60, 128, 5000)]
+    assert logits[0] > logits[1] > logits[2] == logits[3]
+
+
+def test_one_word_that_half_of_the_passages_hold_is_no_question() -> None:
+    common = Question(2.9, 1.0, BACKGROUND, Calibration(), chunks=23)
+    rare = replace(common, ceiling=10.0)
+    assert probability(common.logit(3.4, 0.82)) < 0.3 < probability(rare.logit(5.1, 0.82))
+    assert probability(replace(common, chunks=1).logit(2.9, 0.82)) > 0.9
+
+
+def test_an_empty_library_has_a_logit_too() -> None:
+    assert math.isfinite(replace(QUESTION, chunks=0).logit(None, 0.8))
 
 
 @pytest.mark.parametrize(("fts", "vector"), [(2.0, 0.5), (0.5, 2.0)])

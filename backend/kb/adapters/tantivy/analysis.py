@@ -75,11 +75,17 @@ class CjkTerms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """What a question looks for, each term once; `head` are the terms looked up in headings."""
+    """What a question looks for, each term once.
+
+    Attributes:
+        head_words, head_pairs: looked up in headings.
+        letters: every CJK letter; not looked for, only asked whether the index has it.
+    """
 
     by_kind: tuple[tuple[Kind, tuple[str, ...]], ...]
     head_words: tuple[str, ...]
     head_pairs: tuple[str, ...]
+    letters: tuple[str, ...]
 
 
 def word_terms(text: str) -> WordTerms:
@@ -153,7 +159,10 @@ def query_terms(text: str) -> QueryTerms:
         ("single", cjk.lone),
     )
     return QueryTerms(
-        tuple((kind, _once(found)) for kind, found in by_kind), _once(_head_words(words)), _once(cjk.pairs)
+        tuple((kind, _once(found)) for kind, found in by_kind),
+        _once(_head_words(words)),
+        _once(cjk.pairs),
+        _once(cjk.singles),
     )
 
 

@@ -154,7 +154,7 @@ class TantivyTextIndex:
             TextCandidate(key, score, *lexical_places.get(key, nowhere), *cjk_places.get(key, nowhere))
             for score, key in found
         )
-        return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen)
+        return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen, plan.familiar)
 
     def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         """Return the score over all fields of each of `keys` that shares a term with `text`."""

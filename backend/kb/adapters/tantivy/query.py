@@ -49,12 +49,14 @@ class Plan:
         cjk: the same for the cjk channel.
         ceiling: best score a text could get; terms the index lacks count in full.
         seen: share of the ceiling that terms of the index make up, 0 to 1.
+        familiar: share of the words and CJK letters that the index has, 0 to 1.
     """
 
     lexical: Any
     cjk: Any
     ceiling: float
     seen: float
+    familiar: float
     lexical_terms: int
     cjk_terms: int
 
@@ -72,11 +74,15 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
     parts: dict[bool, list[tuple[Any, Any]]] = {True: [], False: []}
     seen = unseen = 0.0
     counts = {True: 0, False: 0}
+    # Pairs are too rare to tell a language by; letters are not.
+    known = [searcher.doc_freq("cjk1", letter) > 0 for letter in terms.letters]
     for kind, found in terms.by_kind:
         field, weight, is_cjk = _FIELDS[kind], _WEIGHTS[kind], kind in _CJK_KINDS
         counts[is_cjk] += 0 if kind in {"stem", "start"} else len(found)
         for term in found:
             having = searcher.doc_freq(field, term)
+            if kind == "word":
+                known.append(having > 0)
             if having:
                 seen += weight * _SATURATION * _idf(having, total)
                 parts[is_cjk].append(_term(schema, field, term, weight))
@@ -92,6 +98,7 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
         _any_of(parts[True]),
         ceiling,
         seen / ceiling if ceiling else 0.0,
+        sum(known) / len(known) if known else 0.0,
         counts[False],
         counts[True],
     )
