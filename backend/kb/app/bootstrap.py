@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kb.adapters.files.assets import CopiedAssets
 from kb.adapters.files.cache import FileTextCache
@@ -52,6 +52,26 @@ if TYPE_CHECKING:
     from kb.ingest.making import ParsedAndChunked
     from kb.ingest.ports import Parser, TextDecoder
 
+T = TypeVar("T")
+
+
+class _made_once(cached_property[T]):  # noqa: N801 - used as the decorator it stands for
+    """A part made once, whichever threads ask first: a second Chroma or Tantivy would work against the first.
+
+    Python 3.12 took the lock out of `cached_property`.
+    """
+
+    @overload
+    def __get__(self, parts: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, parts: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, parts: Any, owner: type[Any] | None = None) -> Self | T:
+        if parts is None:
+            return self
+        with parts.making:
+            made: T = super().__get__(parts, owner)
+            return made
+
 
 class Parts:
     """Every part of one opened library, made when first asked for; close it to let go of all.
@@ -65,53 +85,54 @@ class Parts:
         self.settings = configuration.settings
         self.library = Library(configuration.data_dir)
         self.model_problem: ModelUnavailable | None = None
+        self.making = threading.RLock()
         self._lock = threading.RLock()
         self._language_models: dict[str, LlamaCppModel] = {}
         self._freshened = -1
 
     # the library
 
-    @cached_property
+    @_made_once
     def chunks(self) -> SqliteGatedChunks:
         """Return the final gate."""
         return SqliteGatedChunks(self.library)
 
-    @cached_property
+    @_made_once
     def catalogue(self) -> SqliteCatalogue:
         """Return the lists of the library."""
         return SqliteCatalogue(self.library)
 
-    @cached_property
+    @_made_once
     def reading(self) -> SqliteReading:
         """Return what shows one document."""
         return SqliteReading(self.library)
 
-    @cached_property
+    @_made_once
     def log(self) -> SqliteIndexLog:
         """Return the index log."""
         return SqliteIndexLog(self.library)
 
-    @cached_property
+    @_made_once
     def vectors(self) -> SqliteVectorStore:
         """Return the vectors of the library."""
         return SqliteVectorStore(self.library)
 
-    @cached_property
+    @_made_once
     def answers(self) -> SqliteAnswerStore:
         """Return the kept answers."""
         return SqliteAnswerStore(self.library)
 
-    @cached_property
+    @_made_once
     def runs(self) -> SqliteIngestRuns:
         """Return the ingest runs."""
         return SqliteIngestRuns(self.library)
 
-    @cached_property
+    @_made_once
     def integrity(self) -> SqliteIntegrity:
         """Return the checks of the library file."""
         return SqliteIntegrity(self.library)
 
-    @cached_property
+    @_made_once
     def job_store(self) -> RememberedEnds:
         """Return the job queue."""
         return RememberedEnds(SqliteJobStore(self.library), SqliteJobControl(self.library))
@@ -121,28 +142,28 @@ class Parts:
         """Return what looks at jobs."""
         return self.job_store
 
-    @cached_property
+    @_made_once
     def library_id(self) -> str:
         """Return the id that stamps of projections carry."""
         return self.library.meta("library_id") or ""
 
     # the projections
 
-    @cached_property
+    @_made_once
     def text_index(self) -> TantivyTextIndex:
         """Return the full-text index."""
         from kb.adapters.tantivy.index import TantivyTextIndex
 
         return TantivyTextIndex(self.configuration.data_dir / "tantivy", self.library_id)
 
-    @cached_property
+    @_made_once
     def scan(self) -> ScanVectors:
         """Return the exact vector index."""
         from kb.adapters.vectorscan.index import ScanVectors
 
         return ScanVectors(self.configuration.data_dir / "vectors", self.library_id)
 
-    @cached_property
+    @_made_once
     def chroma(self) -> ChromaVectors | None:
         """Return Chroma, None when the settings leave it out."""
         if self.settings.search.vector_engine == "scan":
@@ -160,7 +181,7 @@ class Parts:
 
     # the models
 
-    @cached_property
+    @_made_once
     def embedder(self) -> CountingEmbedder | None:
         """Return the embedder; None without one, and `model_problem` says why."""
         if self.settings.models.embedding.provider == "none":
@@ -205,14 +226,14 @@ class Parts:
 
     # the work
 
-    @cached_property
+    @_made_once
     def decoder(self) -> TextDecoder:
         """Return what makes text of bytes."""
         from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
 
         return CharsetNormalizerDecoder()
 
-    @cached_property
+    @_made_once
     def maker(self) -> ParsedAndChunked:
         """Return parsers, chunker and policy put together."""
         from kb.adapters.langid.detector import ScriptLanguageDetector
@@ -262,7 +283,7 @@ class Parts:
             together=self.library.transaction,
         )
 
-    @cached_property
+    @_made_once
     def retriever(self) -> Retriever:
         """Return the search."""
         side = None
@@ -280,9 +301,11 @@ class Parts:
     def ready_retriever(self) -> Retriever:
         """Return the search after bringing the exact vector index up to date, which embeds nothing."""
         with self._lock:
-            if self.model is not None and self._freshened != self.library.revision:
+            # Read before: what is committed meanwhile may have come too late.
+            revision = self.library.revision
+            if self.model is not None and self._freshened != revision:
                 self._freshen(self.model)
-                self._freshened = self.library.revision
+                self._freshened = revision
         return self.retriever
 
     def pipeline(self, provider: str) -> AnswerPipeline:
