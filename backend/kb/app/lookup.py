@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kb.app.requests import request_of
 from kb.contract.chunks import ChunkInspection, ChunksRequest, InspectRequest
 from kb.contract.facade import Facade
 from kb.domain.errors import NotFound
@@ -16,6 +17,7 @@ def chunks_of(facade: Facade, what: str) -> Iterator[ChunkInspection]:
 
     Raises:
         NotFound: there is neither.
+        InvalidInput: it cannot be the name of either.
     """
     if len(what) == _ID_LENGTH:
         try:
@@ -27,7 +29,7 @@ def chunks_of(facade: Facade, what: str) -> Iterator[ChunkInspection]:
             return
     cursor: str | None = None
     while True:
-        page = facade.chunks.list(ChunksRequest(doc=what, cursor=cursor))
+        page = facade.chunks.list(request_of(ChunksRequest, doc=what, cursor=cursor))
         yield from page.chunks
         cursor = page.next
         if cursor is None:

@@ -11,6 +11,7 @@ from kb.cli.command import command
 from kb.cli.output import Exit, Output
 from kb.cli.search import Explain, Lang, Mode, PathGlob, Tag, Top, Trust, Type, filters_of
 from kb.cli.session import configuration, library
+from kb.cli.wording import withdrawal
 
 if TYPE_CHECKING:
     from kb.contract.answers import AskRequest
@@ -103,7 +104,7 @@ class _Watching:
         if self._out is None:
             return
         if token.withdrawn is not None and self._written:
-            self._take_back(token.withdrawn)
+            self._take_back(withdrawal(token.withdrawn))
         self._out.piece(token.text)
         self._written += token.text
 

@@ -30,10 +30,12 @@ def add_to(app: typer.Typer) -> None:
         out: Output, doc: Annotated[str, typer.Argument(help="Path in the workspace, doc_id or item_id.")]
     ) -> Exit:
         """Show what is known about one document, and its outline."""
+        from kb.app.requests import request_of
         from kb.contract.library import ShowRequest
 
+        request = request_of(ShowRequest, doc=doc)
         with library(out, "kb show") as facade:
-            view = facade.library.show(ShowRequest(doc=doc))
+            view = facade.library.show(request)
         out.wire(view)
         if not out.as_json:
             _print_document(out, view)
@@ -77,7 +79,7 @@ def _add_lists(listing: typer.Typer) -> None:
         *,
         state: Annotated[
             str | None,
-            typer.Option("--state", help="new, ready, empty, unsupported, waiting, failed or deleted."),
+            typer.Option("--state", help="new, ready, empty, unsupported, waiting or failed."),
         ] = None,
     ) -> Exit:
         """List files, and why some cannot be searched."""

@@ -22,11 +22,12 @@ def add_to(app: typer.Typer) -> None:
         cancel: Annotated[str | None, typer.Option("--cancel", help="Ask the job with this id to stop.")] = None,
     ) -> Exit:
         """List the newest jobs, or stop one."""
+        from kb.app.requests import request_of
         from kb.contract.jobs import JobRequest, JobsRequest
 
         with library(out, "kb jobs") as facade:
             if cancel:
-                found = [facade.jobs.cancel(JobRequest(job_id=cancel))]
+                found = [facade.jobs.cancel(request_of(JobRequest, job_id=cancel))]
             else:
                 found = list(facade.jobs.recent(JobsRequest(limit=limit)).jobs)
         for job in found:

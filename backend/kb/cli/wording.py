@@ -27,6 +27,11 @@ _ANSWER_REASONS = {
     "evidence_cut": "a passage was cut to fit into the model's window",
     "repetition_cut": "the model began to repeat itself and was stopped",
 }
+_WITHDRAWN = {
+    "model_failed": "the language model failed",
+    "citation_check": "it cited none of the passages found",
+    "llm_self_judge": "the passages found do not answer it",
+}
 # Their detail says nothing more.
 _SAY_ALL = frozenset({"no_embedding_model", "index_incompatible", "lexical_unavailable", "over_budget"})
 
@@ -44,6 +49,11 @@ def degraded_lines(degraded: Iterable[DegradedChannel]) -> list[str]:
 def answer_lines(reasons: Iterable[str]) -> list[str]:
     """Return a line for each thing that went less well while an answer was written."""
     return [f"degraded: {_ANSWER_REASONS[reason]}" for reason in reasons if reason in _ANSWER_REASONS]
+
+
+def withdrawal(reason: str) -> str:
+    """Return why text that was shown counts no longer."""
+    return _WITHDRAWN.get(reason, reason)
 
 
 def channel_names(diagnostics: Diagnostics) -> str:

@@ -280,7 +280,7 @@ class IngestRun:
             Notice(
                 Degradation.NO_EMBEDDING_MODEL,
                 f"{detail} ({error.message})" if error else f"{detail} without an embedding model",
-                (error.hint if error else "") or "see `kb models`, then run `kb ingest` again",
+                (error.hint if error else "") or "`kb doctor` says what is missing; then run `kb ingest` again",
             )
         )
 

@@ -57,11 +57,13 @@ def test_streamed_text_stands_there_once(kb: Kb, facade: FakeFacade) -> None:
 
 @pytest.mark.usefixtures("watched")
 def test_text_that_is_withdrawn_is_taken_back_in_words_and_replaced(kb: Kb, facade: FakeFacade) -> None:
-    withdrawn = Token(text="", withdrawn="the model cited nothing")
+    withdrawn = Token(text="", withdrawn="citation_check")
     answer = ANSWER.model_copy(update={"answer": "Plums are purple. [1]"})
     speak(facade, ["Bananas, surely.", withdrawn, "Plums are purple. [1]"], answer)
     out = kb("ask", "what").out
-    assert out.startswith("Bananas, surely.\n(taken back: the model cited nothing)\n\nPlums are purple. [1]\n───")
+    assert out.startswith(
+        "Bananas, surely.\n(taken back: it cited none of the passages found)\n\nPlums are purple. [1]\n───"
+    )
     assert out.count("Plums are purple") == 1
 
 

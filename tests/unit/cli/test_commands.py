@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from typer.main import get_command
 
+import kb as kb_package
+from kb.cli.main import app
 from kb.contract.index import IndexCheck
 from kb.contract.ingest import IngestNotice
 from kb.contract.system import Doctor, DoctorCheck
@@ -36,6 +41,27 @@ def test_json_prints_wire_objects_alone(kb: Kb, arguments: list[str], schemas: l
     objects = [json.loads(line) for line in ran.out.splitlines()]
     assert [found["schema_version"] for found in objects] == schemas
     assert ran.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["show", ""], "doc must have at least 1 character"),
+        (["inspect", ""], "doc must have at least 1 character"),
+        (["jobs", "--cancel", "x" * 65], "job_id must have at most 64 characters"),
+    ],
+    ids=["show", "inspect", "jobs"],
+)
+def test_a_name_that_cannot_be_one_is_said_in_words(kb: Kb, arguments: list[str], error: str) -> None:
+    ran = kb(*arguments)
+    assert (ran.code, ran.err) == (2, f"error: {error}\nhint: see the command's --help\n")
+
+
+def test_every_command_that_a_text_names_exists() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in Path(kb_package.__file__).parent.rglob("*.py")]
+    named = {name for source in sources for name in re.findall(r"`kb ([a-z]+)", source)}
+    assert {"ingest", "init", "index"} <= named
+    assert named <= set(get_command(app).commands)  # type: ignore[attr-defined]
 
 
 def test_a_hit_is_four_dense_lines(kb: Kb) -> None:
