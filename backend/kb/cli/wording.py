@@ -18,6 +18,7 @@ _REASONS = {
     "lexical_unavailable": "searching by meaning only, the text index is missing: run `kb index rebuild`",
     "below_threshold": "hits below the similarity threshold were left out",
     "over_budget": "not every hit fits into the context",
+    "rough_relevance": "order and relevance are rougher than usual: run `kb index rebuild`",
 }
 _ANSWER_REASONS = {
     "model_unavailable": "the language model could not be used: these are sentences of the sources",

@@ -1,4 +1,4 @@
-"""Search: the question as values, and what a channel or the whole search gives back."""
+"""Search: which channels and which documents, and what did less than was asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kb.domain.metadata import TrustLevel
-from kb.domain.recipes import ChunkId
 
 
 class SearchMode(StrEnum):
@@ -15,15 +14,6 @@ class SearchMode(StrEnum):
     LEXICAL = "lexical"
     VECTOR = "vector"
     HYBRID = "hybrid"
-
-
-class Channel(StrEnum):
-    """One way of finding chunks."""
-
-    LEXICAL = "lexical"
-    CJK = "cjk"
-    VECTOR = "vector"
-    GRAPH = "graph"
 
 
 class Degradation(StrEnum):
@@ -37,6 +27,7 @@ class Degradation(StrEnum):
     LEXICAL_UNAVAILABLE = "lexical_unavailable"
     BELOW_THRESHOLD = "below_threshold"
     OVER_BUDGET = "over_budget"
+    ROUGH_RELEVANCE = "rough_relevance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +52,3 @@ class SearchFilters:
     def is_empty(self) -> bool:
         """Return whether every chunk passes."""
         return self == SearchFilters()
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk one channel found. `score` is the channel's own and compares within one reply."""
-
-    chunk_id: ChunkId
-    score: float

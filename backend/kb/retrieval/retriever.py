@@ -269,12 +269,13 @@ class Retriever:
         """Give candidates of the vector channel their exact text score."""
         try:
             return self._timed("rescore", trace, lambda: self._text.scores(query.text, keys)) if keys else {}
-        except StorageFailed:
+        except StorageFailed as error:
+            trace.degraded.append(Degraded("lexical", Degradation.ROUGH_RELEVANCE, error.message))
             return {}
 
     def _rescored(
         self, vector: Vector, keys: Sequence[ChunkKey], facts: LibraryFacts, trace: _Trace
-    ) -> tuple[Mapping[ChunkKey, float], Background | None]:
+    ) -> tuple[Mapping[ChunkKey, float], Background]:
         """Give lexical candidates their exact cosine, and measure what unrelated chunks look like."""
         side = self._vectors
         assert side is not None  # noqa: S101 - a query vector exists only with this side
@@ -286,8 +287,10 @@ class Retriever:
                 trace,
                 lambda: side.rescoring.similarities(model, vector, sorted({*keys, *sample})),
             )
-        except StorageFailed:
-            return {}, None
+        except StorageFailed as error:
+            # What is usually unrelated stands in for what is so here; without any the order would be lost as well.
+            trace.degraded.append(Degraded("vector", Degradation.ROUGH_RELEVANCE, error.message))
+            return {}, background_of((), facts.vectors, calibration_of(model))
         cosines = [found[key] for key in sample if key in found]
         background = background_of(cosines, facts.vectors, calibration_of(model))
         return {key: found[key] for key in keys if key in found}, background

@@ -97,6 +97,17 @@ def test_a_chroma_that_is_not_ready_yet_is_no_degradation_unless_it_was_forced()
         assert reasons(search(bench, "battery")) == expected
 
 
+@pytest.mark.parametrize("mode", ["vector", "hybrid"])
+def test_an_exact_index_that_cannot_be_read_costs_exactness_and_not_the_order(mode: str) -> None:
+    bench = a_bench(*TEXTS)
+    bench.scan.unavailable = True
+    result = search(bench, "wave height", mode)
+    assert result.diagnostics.vector_engine == "chroma"
+    assert paths(result)[0] == "4.md"
+    assert len({hit.relevance for hit in result.hits}) > 1
+    assert reasons(result) == ["rough_relevance"]
+
+
 def test_filters_go_to_the_exact_scan() -> None:
     bench = a_bench(*TEXTS)
     query = SearchQuery("anchor chain", SearchMode.VECTOR, SearchFilters(path_glob="2.md"))
