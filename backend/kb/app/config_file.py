@@ -18,7 +18,6 @@ from kb.app.settings import Settings
 from kb.domain.errors import InvalidSettings
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)")
-_PATHS = frozenset({"workspace.root", "storage.data_dir"})
 # Variables of ours that are not settings.
 _RESERVED = frozenset({"KB_HOME", "KB_DEBUG"})
 

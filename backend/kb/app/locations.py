@@ -23,11 +23,6 @@ class Locations:
     default_workspace: Path
     bundled_models: Path
 
-    @property
-    def is_portable(self) -> bool:
-        """Return whether everything lies under one folder (`KB_HOME`)."""
-        return self.config_file.parent.parent == self.data_dir.parent
-
 
 def locate(environ: dict[str, str] | None = None) -> Locations:
     """Find the folders: `KB_HOME` moves all of them under one folder.

@@ -8,7 +8,6 @@ from typing import Protocol
 from kb.domain.catalogue import (
     ChunkInspection,
     IngestRun,
-    IntegrityReport,
     ItemRow,
     LibrarySummary,
     Page,
@@ -94,10 +93,3 @@ class Runs(Protocol):
 
     def items(self, run_id: str, after: int = -1, limit: int = 1000) -> Page[Mapping[str, Json]]:
         """Return what a run did to each item."""
-
-
-class Integrity(Protocol):
-    """Checks of the library file."""
-
-    def check(self, vector_sample: int | None = 1000) -> IntegrityReport:
-        """Check pages, keys, our own rules, vectors."""

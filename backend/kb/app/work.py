@@ -86,12 +86,12 @@ class JobDesk:
         run = Run(self._parts.ingest_ports(), scope, options, report=context.report, should_stop=context.should_stop)
         report = run.run()
         result = report_to_json(report, configuration.workspace.name)
-        self._keep(job, report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
+        self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
         self._trim_log()
         self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
 
-    def _keep(self, job: Job, report: IngestReport, run: IngestRun) -> None:
+    def _keep(self, report: IngestReport, run: IngestRun) -> None:
         kept = replace(
             run,
             scanned=report.scanned,
@@ -103,7 +103,6 @@ class JobDesk:
             errors=report.errors,
             duration_ms=report.duration_ms,
         )
-        del job
         self._parts.runs.save(kept, [item_to_json(item) for item in report.items or ()])
 
     def _trim_log(self) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from kb.domain.embeddings import ChunkKey
 from kb.domain.ids import id_from
 from kb.domain.paths import WorkspacePath
-from kb.domain.placed import merge_spans, span_to_json
+from kb.domain.placed import merge_spans
 from kb.domain.recipes import BlockId, ChunkId, DocumentId
 from kb.domain.spans import Segment, SourceSpan
 
@@ -99,8 +99,3 @@ class StoredChunk:
     title: str
     lang: str
     media: str
-
-
-def spans_json(chunk: Chunk) -> list[object]:
-    """Return `source_spans` as JSON objects."""
-    return [span_to_json(span) for span in chunk.source_spans]

@@ -19,7 +19,6 @@ def test_kb_home_moves_everything_under_one_folder(tmp_path: Path) -> None:
         tmp_path / "logs",
     )
     assert found.default_workspace == tmp_path / "KnowledgeBase"
-    assert found.is_portable
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the places of Linux")
@@ -35,7 +34,6 @@ def test_on_linux_the_places_are_those_of_the_frozen_design(monkeypatch: pytest.
         "/h/.local/state/kb/logs",
     ]
     assert found.default_workspace == Path("/h/KnowledgeBase")
-    assert not found.is_portable
 
 
 def test_models_that_came_with_the_program_are_found_wherever_the_home_is(tmp_path: Path) -> None:
