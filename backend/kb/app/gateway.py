@@ -55,7 +55,7 @@ def open_library(
         StorageFailed: the library cannot be opened.
     """
     with ExitStack() as stack:
-        facade = _running_server(configuration)
+        facade = _running_server(configuration, stack)
         if facade is None and owner != "kb init" and not (configuration.data_dir / "kb.sqlite").exists():
             raise NotFound("there is no library yet", hint="run `kb init` first")
         deadline = time.monotonic() + _WAIT_S
@@ -70,7 +70,7 @@ def open_library(
                     on_wait(f"waiting: {error.message}")
                     told = True
                 # The holder may be a server that has just become ready.
-                facade = _running_server(configuration)
+                facade = _running_server(configuration, stack)
         yield facade
 
 
@@ -183,8 +183,8 @@ def _server_file(configuration: Configuration) -> Path:
     return configuration.data_dir / _SERVER_FILE
 
 
-def _running_server(configuration: Configuration) -> Facade | None:
-    """Return the facade of the server that announced itself, if it still answers and knows us."""
+def _running_server(configuration: Configuration, stack: ExitStack) -> Facade | None:
+    """Return the facade of the server that announced itself, if it still answers and knows us; `stack` closes it."""
     try:
         known = json.loads(_server_file(configuration).read_bytes())
         url, token = str(known["url"]), str(known["token"])
@@ -200,4 +200,5 @@ def _running_server(configuration: Configuration) -> Facade | None:
     except KebabError:
         remote.close()
         return None
+    stack.callback(remote.close)
     return cast("Facade", remote)

@@ -115,8 +115,8 @@ class JobRunner:
                 if job is not None:
                     self._run(job)
                     continue
-            except KebabError:
-                # A busy or full disk: the job stays in the store, and so must this thread.
+            except Exception:  # noqa: BLE001
+                # A full disk, or a listener with a bug: without this thread whoever waits would wait for ever.
                 _log.exception("the job queue could not be used")
             self._woken.wait(_PAUSE_S)
 

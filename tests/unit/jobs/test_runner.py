@@ -224,6 +224,28 @@ def test_a_server_runs_jobs_that_come_later_and_outlives_a_busy_store() -> None:
         assert server.stop()
 
 
+def test_a_listener_that_breaks_does_not_end_the_thread_that_others_wait_for() -> None:
+    jobs = MemoryJobs()
+    told: list[JobId] = []
+
+    def ended(job_id: JobId) -> None:
+        told.append(job_id)
+        if len(told) == 1:
+            raise RuntimeError("a bug")
+
+    server = JobRunner(jobs, jobs, {JobKind.INGEST: lambda job, context: Finished()}, ended=ended)
+    jobs.enqueue(JobKind.INGEST, {})
+    server.start()
+    try:
+        assert jobs.finished.wait(10)
+        jobs.finished.clear()
+        jobs.enqueue(JobKind.INGEST, {})
+        server.wake()
+        assert jobs.finished.wait(10)
+    finally:
+        assert server.stop()
+
+
 def test_a_job_under_way_when_the_server_ends_goes_on_at_the_next_start() -> None:
     jobs = MemoryJobs()
     jobs.enqueue(JobKind.INGEST, {})

@@ -33,7 +33,8 @@ class Index:
         if job is None or job.kind is not JobKind.REBUILD:
             raise NotFound(f"there is no rebuild job {request.job_id[:64]!r}", hint="list jobs with `kb jobs`")
         if not job.result:
-            raise InvalidInput(f"the rebuild is {job.status.value} and has no report", hint="wait until it ends")
+            hint = "run `kb index rebuild` again" if job.status.is_final else "wait until it ends"
+            raise InvalidInput(f"the rebuild is {job.status.value} and has no report", hint=hint)
         return rebuilt_to_wire(job.result)
 
     def verify(self, request: Empty) -> IndexVerify:

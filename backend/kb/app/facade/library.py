@@ -82,7 +82,8 @@ class Library:
         if job is None or job.kind is not JobKind.INGEST:
             raise NotFound(f"there is no ingest job {request.job_id[:64]!r}", hint="list jobs with `kb jobs`")
         if not job.result:
-            raise InvalidInput(f"the ingest job is {job.status.value} and has no report", hint="wait until it ends")
+            hint = "run `kb ingest` again" if job.status.is_final else "wait until it ends"
+            raise InvalidInput(f"the ingest job is {job.status.value} and has no report", hint=hint)
         items = None if job.payload.get("summary_only") else self._run_items(job.job_id)
         return report_to_wire(job.result, items)
 
