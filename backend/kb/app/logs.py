@@ -79,6 +79,9 @@ class _PrivateFile(TimedRotatingFileHandler):
         super().__init__(file, when="midnight", backupCount=_KEPT_DAYS, encoding="utf-8")
         self.setFormatter(LogFormatter())
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name of the base class
+        """Lose the record: a disk that is full must not cost a person a traceback on the terminal as well."""
+
     def _open(self):  # type: ignore[no-untyped-def] # noqa: ANN202 - as the base class has it
         stream = super()._open()
         if os.name == "posix":

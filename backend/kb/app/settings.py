@@ -101,7 +101,9 @@ class SearchSettings(Section):
     vector_weight: Weight = Field(1.0, description="Weight of the vector channel.")
     candidate_multiplier: int = Field(4, ge=2, le=10, description="Candidates per hit and channel.")
     context_max_characters: int = Field(16_000, ge=2_000, le=48_000, description="Text given to a model.")
-    adjacent_chunk_count: int = Field(0, ge=0, le=2, description="Neighbours added as context.")
+    adjacent_chunk_count: int = Field(
+        0, ge=0, le=2, description="Neighbours in the context of a search's reply; answers quote hits alone."
+    )
     hybrid_fusion: Literal["score", "rrf"] = Field("score", description="How channels are joined.")
     rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
     snippet_chars: int = Field(220, ge=40, le=2000, description="Length of a snippet.")

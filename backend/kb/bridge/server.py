@@ -87,7 +87,7 @@ def serve_facade(facade: Facade, *, port: int, on_ready: Callable[[str, str, str
         on_ready: gets the address, the token and the one-time code for a browser.
 
     Raises:
-        Unreachable: the port is taken.
+        Unreachable: the port is taken, or not for this person to open.
     """
     token, code = new_secret(), new_secret()
     workers, streams = Workers(_WORKERS), Streams(Workers(_ANSWERING))
@@ -106,7 +106,7 @@ def listen(port: int) -> socket.socket:
     """Return a socket bound to the loopback address.
 
     Raises:
-        Unreachable: the port is taken.
+        Unreachable: the port is taken, or not for this person to open.
     """
     # asyncio sends small replies at once only on sockets that name TCP; else each call waits 40 ms for an ACK
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -120,7 +120,7 @@ def listen(port: int) -> socket.socket:
         listening.listen(128)
     except OSError as error:
         listening.close()
-        raise cannot_listen(port) from error
+        raise cannot_listen(port, error) from error
     return listening
 
 

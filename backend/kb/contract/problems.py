@@ -78,9 +78,10 @@ def problem_of_bug(incident: str) -> Problem:
     return problem(500, ErrorCode.INTERNAL, detail, hint=hint, incident=incident)
 
 
-def cannot_listen(port: int) -> KebabError:
+def cannot_listen(port: int, error: OSError) -> KebabError:
     """Return the error of a port that cannot be had."""
-    return Unreachable(f"port {port} is taken by another program", hint="choose another with `--port`, or 0 for any")
+    why = "may not be opened by you" if isinstance(error, PermissionError) else "is taken by another program"
+    return Unreachable(f"port {port} {why}", hint="choose another with `--port`, or 0 for any")
 
 
 def error_of(sent: Problem) -> KebabError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import logging.handlers
 import os
@@ -69,6 +70,22 @@ def test_a_folder_that_cannot_be_made_costs_only_the_log(tmp_path: Path) -> None
     (tmp_path / "logs").write_text("a file stands in the way", encoding="utf-8")
     with logging_to(tmp_path / "logs", "kb test"):
         log.info("still at work")
+
+
+def test_a_disk_that_is_full_costs_only_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Full(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    with logging_to(tmp_path / "logs", "kb test"):
+        (handler,) = logging.getLogger("kb").handlers
+        assert isinstance(handler, logging.StreamHandler)
+        file = handler.setStream(Full())
+        log.info("not to be written")
+        handler.setStream(file)
+        log.info("room again")
+    assert capsys.readouterr().err == ""
+    assert "room again" in lines(tmp_path / "logs")
 
 
 def test_afterwards_nothing_is_written_any_more(tmp_path: Path) -> None:

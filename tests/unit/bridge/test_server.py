@@ -107,3 +107,12 @@ def test_a_taken_port_is_said_so() -> None:
         with pytest.raises(Unreachable, match=f"port {port} is taken") as caught:
             listen(port)
     assert "--port" in caught.value.hint
+
+
+def test_a_port_that_only_the_system_may_open_is_not_called_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_socket: socket.socket, _address: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refused)
+    with pytest.raises(Unreachable, match="port 80 may not be opened by you"):
+        listen(80)
