@@ -81,7 +81,7 @@ class LanguageModelSettings(Section):
     context_tokens: int = Field(4096, ge=256, le=1_048_576, description="The model's window.")
     max_answer_tokens: int = Field(384, ge=16, le=8192, description="Longest answer.")
     temperature: float = Field(0.0, ge=0, le=2, description="0 always takes the likeliest token.")
-    seed: int = Field(0, ge=0, description="Makes answers repeatable.")
+    seed: int = Field(0, ge=0, le=2**32 - 1, description="Makes answers repeatable.")
     threads: int = Field(0, ge=0, le=256, description="0 means all cores but one.")
 
 

@@ -42,7 +42,7 @@ def test_a_second_process_is_told_who_holds_the_library(tmp_path: Path, holder: 
     start = time.monotonic()
     with pytest.raises(Busy) as caught:
         LibraryLock(tmp_path, "kb ingest").acquire()
-    assert time.monotonic() - start < 0.5
+    assert time.monotonic() - start < 5
     assert caught.value.message == f"`kb serve` (process {holder.pid}) holds the library"
     assert caught.value.hint
 
