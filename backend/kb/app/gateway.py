@@ -40,23 +40,28 @@ _SERVER_FILE = "server.json"
 
 @contextmanager
 def open_library(
-    configuration: Configuration, *, owner: str, on_wait: Callable[[str], object] = lambda _text: None
+    configuration: Configuration,
+    *,
+    owner: str,
+    creates: bool = False,
+    on_wait: Callable[[str], object] = lambda _text: None,
 ) -> Iterator[Facade]:
     """Give the facade of a running server of this library, else of the library opened here.
 
     Args:
         configuration: says which library.
         owner: the command, as others see it while it holds the library.
+        creates: a library that is not there yet is made.
         on_wait: told in a sentence when another command has to end first.
 
     Raises:
-        NotFound: there is no library yet and `owner` is not `kb init`.
+        NotFound: there is no library yet, and none is to be made.
         Busy: another command holds the library for longer than ten seconds.
         StorageFailed: the library cannot be opened.
     """
     with ExitStack() as stack:
         facade = _running_server(configuration, stack)
-        if facade is None and owner != "kb init" and not (configuration.data_dir / "kb.sqlite").exists():
+        if facade is None and not creates and not (configuration.data_dir / "kb.sqlite").exists():
             raise NotFound("there is no library yet", hint="run `kb init` first")
         deadline = time.monotonic() + _WAIT_S
         told = False

@@ -28,7 +28,7 @@ def add_to(app: typer.Typer) -> None:
 
         settings = configuration(out, mends=force)
         report = initialise(settings, force=force)
-        with open_library(settings, owner="kb init", on_wait=out.note) as facade:
+        with open_library(settings, owner="kb init", creates=True, on_wait=out.note) as facade:
             report = completed(report, settings, facade)
         for step in report.steps:
             out.line(f"{step.action:<9}{step.detail}")

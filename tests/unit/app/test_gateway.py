@@ -34,7 +34,7 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configurat
         monkeypatch.setenv(name, value)
     found = load_configuration()
     initialise(found, force=False)
-    with open_library(found, owner="kb init"):
+    with open_library(found, owner="kb init", creates=True):
         pass
     return found
 
