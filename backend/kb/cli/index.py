@@ -37,8 +37,8 @@ def _add_rebuild(commands: typer.Typer) -> None:
         with library(out, "kb index rebuild") as facade:
             job = wait_for(out, facade, facade.index.rebuild(request))
             if job.status != "succeeded":
-                message = job.error.message if job.error else f"the rebuild was {job.status}"
-                out.error(message, "run it again; until then search says what it cannot use")
+                message, _, hint = (job.error.message if job.error else f"the rebuild was {job.status}").partition("\n")
+                out.error(message, hint or "run it again; until then search says what it cannot use")
                 return ERROR
             report = facade.index.report(JobRequest(job_id=job.id))
         out.wire(report)

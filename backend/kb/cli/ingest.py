@@ -52,7 +52,7 @@ def add_to(app: typer.Typer) -> None:
         with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))
             if job.status == "failed":
-                message, _, hint = (job.error.message if job.error else "the job failed").partition("; ")
+                message, _, hint = (job.error.message if job.error else "the job failed").partition("\n")
                 out.error(message, hint or "run it again, or see `kb doctor`")
                 return ERROR
             report = facade.library.report(JobRequest(job_id=job.id))

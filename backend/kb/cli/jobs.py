@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
         for job in found:
             out.wire(job)
             far = f"  {job.progress.percent} %" if job.status == "running" else ""
-            reason = f"  {job.error.message}" if job.error else ""
+            reason = f"  {job.error.message.splitlines()[0]}" if job.error else ""
             out.line(
                 f"{job.id}  {job.kind:<9}{job.status:<11}{job.created_at.astimezone():%Y-%m-%d %H:%M}{far}{reason}"
             )

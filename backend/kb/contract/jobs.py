@@ -20,7 +20,7 @@ class JobProgress(Wire):
 
 
 class JobError(Wire):
-    """Why a job failed."""
+    """Why a job failed: the fact and, on a line of its own, what to do."""
 
     code: str
     message: str

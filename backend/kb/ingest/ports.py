@@ -120,4 +120,5 @@ class PassageEmbedder(Protocol):
 
         Raises:
             ModelUnavailable: the model cannot be loaded or run.
+            Unreadable: this text cannot be embedded; others can.
         """

@@ -132,7 +132,8 @@ class JobRunner:
         except Cancelled as error:
             self._end(job, JobStatus.CANCELED, error=(error.code, error.message))
         except KebabError as error:
-            message = f"{error.message}; {error.hint}" if error.hint else error.message
+            # One line each: the fact, then what to do.
+            message = f"{error.message}\n{error.hint}" if error.hint else error.message
             _log.warning("job %s failed: %s", job.job_id, error.message)
             self._end(job, JobStatus.FAILED, error=(error.code, message))
         except Exception:  # noqa: BLE001

@@ -120,9 +120,9 @@ def test_a_run_is_summed_up_with_what_failed_and_why(kb: Kb, facade: FakeFacade)
 
 
 def test_a_run_that_failed_is_an_error_with_its_hint(kb: Kb, facade: FakeFacade) -> None:
-    error = EXAMPLES["job"].error.model_copy(update={"message": "the disk is full; make room"})
+    error = EXAMPLES["job"].error.model_copy(update={"message": "the disk is full; nothing was lost\nmake room"})
     facade.replies["library", "ingest"] = EXAMPLES["job"].model_copy(update={"status": "failed", "error": error})
-    assert kb("ingest") == (2, "", "error: the disk is full\nhint: make room\n")
+    assert kb("ingest") == (2, "", "error: the disk is full; nothing was lost\nhint: make room\n")
 
 
 def test_checks_line_up_and_hints_stand_below(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,10 @@ _MOST_BEFORE_COMMIT = 99
 _ORDER = "ORDER BY created_at, rowid"
 
 
+KEPT_JOBS = 500
+"""Older ones that are over are forgotten."""
+
+
 class SqliteJobStore:
     """Wraps the library file: the queue as the runner sees it."""
 
@@ -97,6 +101,11 @@ class SqliteJobStore:
                     now,
                     job_id,
                 ),
+            )
+            connection.execute(
+                "DELETE FROM jobs WHERE finished_at IS NOT NULL AND rowid NOT IN"
+                " (SELECT rowid FROM jobs ORDER BY rowid DESC LIMIT ?)",
+                (KEPT_JOBS,),
             )
 
 

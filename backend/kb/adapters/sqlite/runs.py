@@ -20,6 +20,10 @@ _COLUMNS = (
 )
 
 
+KEPT_RUNS = 50
+"""Older runs are forgotten with their lines."""
+
+
 class SqliteIngestRuns:
     """Wraps the library file: what each run of ingest did, item by item."""
 
@@ -55,6 +59,12 @@ class SqliteIngestRuns:
             connection.executemany(
                 "INSERT INTO ingest_run_items VALUES (?,?,?)",
                 ((run.run_id, ordinal, compact(dict(item))) for ordinal, item in enumerate(items, first)),
+            )
+            # A line a file and run would outgrow the notes themselves within a year of daily runs.
+            connection.execute(
+                "DELETE FROM ingest_runs WHERE rowid NOT IN"
+                " (SELECT rowid FROM ingest_runs ORDER BY rowid DESC LIMIT ?)",
+                (KEPT_RUNS,),
             )
 
     def get(self, run_id: str) -> IngestRun | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kb.adapters.models.embedding.folder import ModelFolder, read_folder, unavailable
 from kb.adapters.models.embedding.tokenizer import sound
 from kb.domain.embeddings import EmbeddingModel, Vector
+from kb.domain.errors import Unreadable
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -64,6 +65,8 @@ class FastembedEmbedder:
             (vector,) = embedding.embed([sound(text)])
         # onnxruntime has a tree of its own under Exception, and none of its errors can be mended here.
         except Exception as error:
+            if _runs(embedding):
+                raise Unreadable("this text cannot be embedded", reason="embedding") from error
             raise unavailable(f"the embedding model {self.model.id} failed to run") from error
         if vector.shape != (self.model.dimensions,):
             raise unavailable(f"the embedding model {self.model.id} gives {vector.shape[-1]} dimensions")
@@ -95,6 +98,14 @@ class FastembedEmbedder:
         # fastembed, tokenizers and onnxruntime each raise what they like for a damaged file.
         except Exception as error:
             raise unavailable(f"the files of the embedding model {self.model.id} are missing or damaged") from error
+
+
+def _runs(embedding: TextEmbedding) -> bool:
+    """Return whether the model runs at all: then a failure was that of one text."""
+    try:
+        return len(list(embedding.embed(["probe"]))) == 1
+    except Exception:  # noqa: BLE001 - whatever it raises, it does not run
+        return False
 
 
 def _register(name: str, folder: ModelFolder) -> None:

@@ -13,6 +13,7 @@ import pytest
 from kb.adapters.models.embedding.fastembed_embedder import FastembedEmbedder
 from kb.adapters.models.embedding.tokenizer import EmbedderTokenizer
 from kb.domain.embeddings import Vector
+from kb.domain.errors import Unreadable
 from kb.domain.failures import ModelUnavailable
 from tests.unit.adapters.models.places import embedding_folder
 
@@ -174,3 +175,25 @@ def test_an_unknown_way_of_pooling_is_refused(tmp_path: Path) -> None:
     manifest.write_text(manifest.read_text("utf-8").replace('pooling = "mean"', 'pooling = "cls"'), encoding="utf-8")
     with pytest.raises(ModelUnavailable, match="cls"):
         FastembedEmbedder(folder)
+
+
+class _Stumbles:
+    """A loaded model that cannot take some texts, or none at all."""
+
+    def __init__(self, *refused: str) -> None:
+        self.refused = refused
+
+    def embed(self, texts: list[str]) -> list[object]:
+        if any(word in text for text in texts for word in self.refused):
+            raise RuntimeError("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION")
+        return [object() for _ in texts]
+
+
+@pytest.mark.parametrize(("refused", "expected"), [("cursed", Unreadable), ("", ModelUnavailable)])
+def test_one_text_that_cannot_be_embedded_is_told_from_a_model_that_cannot_run(
+    refused: str, expected: type[Exception]
+) -> None:
+    stumbling = FastembedEmbedder(embedding_folder())
+    stumbling._embedding = _Stumbles(refused)  # type: ignore[assignment]
+    with pytest.raises(expected):
+        stumbling.embed_passage("a cursed passage")
