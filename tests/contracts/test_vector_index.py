@@ -9,6 +9,7 @@ import pytest
 
 from kb.adapters.chroma.index import ChromaVectors
 from kb.adapters.vectorscan.index import ScanVectors
+from kb.domain.embeddings import ChunkKey
 from tests.contracts.vector_index import MODEL, VectorIndexContract, row, snapshot, some, unit
 from tests.fakes.search import FakeVectors
 
@@ -27,6 +28,15 @@ class _Exact(VectorIndexContract):
         index.rebuild(MODEL, snapshot(1, row(1, unit(1)), row(2, unit(1, 1)), row(3, some(3))))
         found = index.similarities(MODEL, unit(1), [1, 2, 77])  # type: ignore[list-item]
         assert found == pytest.approx({1: 1.0, 2: 0.7071}, abs=1e-3)
+
+    def test_a_fixed_sample_gets_its_cosines_again_after_every_change(self, index: FakeVectors | ScanVectors) -> None:
+        index.rebuild(MODEL, snapshot(1, row(1, unit(1)), row(2, unit(1, 1)), row(3, some(3))))
+        sample = (ChunkKey(2), ChunkKey(1), ChunkKey(77))
+        for _ in range(2):
+            assert list(index.background(MODEL, unit(1), sample)) == pytest.approx([0.7071, 1.0], abs=1e-3)
+        index.rebuild(MODEL, snapshot(2, row(1, unit(1, 1)), row(2, unit(1))))
+        assert list(index.background(MODEL, unit(1), sample)) == pytest.approx([1.0, 0.7071], abs=1e-3)
+        assert list(index.background(MODEL, unit(1), ())) == []
 
 
 class TestFakeVectors(_Exact):

@@ -63,6 +63,10 @@ class FakeVectors:
         rows = self._need(model)[1]
         return {key: _cosine(query, rows[key]) for key in keys if key in rows}
 
+    def background(self, model: EmbeddingModel, query: Vector, sample: Sequence[ChunkKey]) -> Sequence[float]:
+        rows = self._need(model)[1]
+        return [_cosine(query, rows[key]) for key in sample if key in rows]
+
     def _need(self, model: EmbeddingModel) -> tuple[int, dict[ChunkKey, Vector]]:
         held = self._held.get(model.fingerprint())
         if held is None or self.unavailable:

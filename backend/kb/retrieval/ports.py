@@ -107,6 +107,12 @@ class VectorRescoring(Protocol):
     def similarities(self, model: EmbeddingModel, query: Vector, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         """Return the cosine of each chunk that has a vector."""
 
+    def background(self, model: EmbeddingModel, query: Vector, sample: Sequence[ChunkKey]) -> Sequence[float]:
+        """Return the cosines of those of `sample` that have a vector, in its order.
+
+        The same sample is asked for with every question: what does not change between questions may be kept.
+        """
+
 
 class QueryEmbedder(Protocol):
     """Turns a question into a vector."""

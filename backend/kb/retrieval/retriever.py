@@ -282,18 +282,13 @@ class Retriever:
         sample = side.sample.sample(SAMPLE_SIZE)
         model = side.embedder.model
         try:
-            found = self._timed(
-                "rescore",
-                trace,
-                lambda: side.rescoring.similarities(model, vector, sorted({*keys, *sample})),
-            )
+            cosines = self._timed("rescore", trace, lambda: side.rescoring.background(model, vector, sample))
+            found = self._timed("rescore", trace, lambda: side.rescoring.similarities(model, vector, sorted(keys)))
         except StorageFailed as error:
             # What is usually unrelated stands in for what is so here; without any the order would be lost as well.
             trace.degraded.append(Degraded("vector", Degradation.ROUGH_RELEVANCE, error.message))
             return {}, background_of((), facts.vectors, calibration_of(model))
-        cosines = [found[key] for key in sample if key in found]
-        background = background_of(cosines, facts.vectors, calibration_of(model))
-        return {key: found[key] for key in keys if key in found}, background
+        return found, background_of(cosines, facts.vectors, calibration_of(model))
 
     def _above_threshold(self, query: SearchQuery, ranked: Sequence[Fused], trace: _Trace) -> list[Fused]:
         """Drop hits that only the vector channel found and whose cosine is below the setting."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,15 @@ from kb.retrieval.ports import VectorReply
 _REBUILD = "`kb index rebuild` makes it anew from the library, without embedding again"
 
 
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Checked rows of a fixed sample in one state of the file, each of length one."""
+
+    view: View
+    keys: Sequence[ChunkKey]
+    directions: NDArray[np.float64]
+
+
 class ScanVectors:
     """Vectors of one library in memory-mapped files, compared one by one.
 
@@ -36,6 +46,7 @@ class ScanVectors:
     def __init__(self, folder: Path, library_id: str) -> None:
         self._files = VectorFiles(folder, library_id)
         self._views: dict[str, tuple[tuple[int, ...], View | None]] = {}
+        self._samples: dict[str, _Sample] = {}
         self._writing = threading.Lock()
         self._closed = False
 
@@ -104,10 +115,22 @@ class ScanVectors:
         scores = scan.cosines(_query(model, query), self._fine(model, view, rows))
         return {ChunkKey(int(key)): float(score) for key, score in zip(view.rows.keys[rows], scores, strict=True)}
 
+    def background(self, model: EmbeddingModel, query: Vector, sample: Sequence[ChunkKey]) -> Sequence[float]:
+        """Return the cosines of those of `sample` that have a vector; their rows are checked once per state."""
+        view = self._need(model)
+        known = self._samples.get(model.fingerprint())
+        if known is None or known.view is not view or known.keys != sample:
+            # `find` gives rows in its own order: one key at a time keeps the sample's.
+            rows = np.concatenate([view.find([key]) for key in sample]) if sample else np.empty(0, np.int64)
+            known = _Sample(view, sample, scan.directions(self._fine(model, view, rows)))
+            self._samples[model.fingerprint()] = known
+        return [float(score) for score in scan.dots(_query(model, query), known.directions)]
+
     def close(self) -> None:
         """Stop searches that are running and let go of the files."""
         self._closed = True
         self._views.clear()
+        self._samples.clear()
 
     def _pages(self, view: View, query: NDArray[np.int8], chosen: NDArray[np.int64] | None) -> Iterator[scan.Best]:
         total = view.head.count if chosen is None else len(chosen)

@@ -60,11 +60,20 @@ def keep_best(best: Best, page: Best, keys: NDArray[np.uint64], wanted: int) -> 
 
 def cosines(query: NDArray[np.float32], fine: NDArray[np.float16]) -> NDArray[np.float64]:
     """Return the cosine of `query` (of length one) with each row; rounded, so that equal texts tie."""
+    return dots(query, directions(fine))
+
+
+def directions(fine: NDArray[np.float16]) -> NDArray[np.float64]:
+    """Return rows made of length one."""
     exact = fine.astype(np.float64)
     lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", exact, exact)), 1e-12)
+    return np.asarray(exact / lengths[:, np.newaxis], np.float64)
+
+
+def dots(query: NDArray[np.float32], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the dot product of `query` with each row; rounded, so that equal texts tie."""
     # One row at a time through the same kernel: a matrix product may differ in the last bit with the row count.
-    dots = np.einsum("ij,j->i", exact, query.astype(np.float64))
-    return np.asarray(np.round(dots / lengths, 9), np.float64)
+    return np.asarray(np.round(np.einsum("ij,j->i", rows, query.astype(np.float64)), 9), np.float64)
 
 
 def _load_numkong() -> Callable[..., object] | None:
