@@ -52,7 +52,7 @@ def memory(scratch: Path, rounds: int) -> list[Row]:
         (many - few) / 1024,
         "MB",
         "at most",
-        128,
+        96,
         f"{many / 1024:.0f} MB to {few / 1024:.0f} MB",
     )
     slope = Row(
@@ -61,7 +61,7 @@ def memory(scratch: Path, rounds: int) -> list[Row]:
         (most - many) / (_FILES[2] - _FILES[1]),
         "KiB",
         "at most",
-        8,
+        4,
         f"{most / 1024:.0f} MB",
     )
     return [filled, slope]
