@@ -25,6 +25,7 @@ BATCH = 5_000
 
 _MOST_DEATHS = 3
 _PATIENCE_SECONDS = 0.2
+_GLANCE_SECONDS = 0.05
 _RETRY_SECONDS = 5.0
 _REBUILD = "the exact scan answers meanwhile; `kb index rebuild` makes this one anew, without embedding again"
 
@@ -153,11 +154,12 @@ class ModelStore:
     def close(self) -> None:
         """End the child; if it ended well, note what its files are, to know them again."""
         self._closed = True
-        warming, worker = self._warming, self._worker
-        if warming is not None and warming.is_alive():
-            if worker is not None:
-                worker.kill()
-            warming.join()
+        warming = self._warming
+        while warming is not None and warming.is_alive():
+            # The child may come up only now: killed once, a later one would be waited for until its time is up.
+            if self._worker is not None:
+                self._worker.kill()
+            warming.join(_GLANCE_SECONDS)
         with self._turn:
             self._stop()
 
