@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from kb.domain.blocks import BlockKind, Payload
+from kb.domain.coverage import CoverageUnit
 from kb.domain.ids import Json
-from kb.domain.metadata import Metadata, ProvenanceEvent
+from kb.domain.masking import MaskedSecret
+from kb.domain.metadata import Metadata, ProvenanceEvent, ProvenanceKind
+from kb.domain.pages import PageText
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId, BlockId, DocumentId
 from kb.domain.spans import Segment, SourceSpan
+from kb.domain.transcripts import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,20 @@ class ParseWarning:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A file inside a file: an attachment, or a member of an archive; it becomes an item of its own.
+
+    Attributes:
+        name: as the container calls it, `/` between folders; cleaned of everything that climbs.
+        modified_ns: nanoseconds since 1970, None when the container does not say.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    modified_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """All a parser gives: blocks in order, the raw front matter, warnings, extent.
 
@@ -47,6 +65,13 @@ class ParsedDocument:
         warnings: what was bent.
         line_count: lines of the whole file, 0 for media without lines.
         encoding: of the text, as read.
+        coverage: every page, second or part and what became of it, in order, each once; empty for media of lines,
+            whose coverage follows from the blocks.
+        pages: the words of pages and pictures with their boxes.
+        transcript: what was said in a recording.
+        members: files inside this one.
+        waits_for: what is missing to read more of it, such as `ocr_model`; empty when nothing is.
+        steps: what was done beside parsing (ocr_applied, transcribed, caption_applied), each with its engine.
     """
 
     blocks: tuple[ParsedBlock, ...]
@@ -54,6 +79,12 @@ class ParsedDocument:
     warnings: tuple[ParseWarning, ...] = ()
     line_count: int = 0
     encoding: str = "utf-8"
+    coverage: tuple[CoverageUnit, ...] = ()
+    pages: tuple[PageText, ...] = ()
+    transcript: Transcript | None = None
+    members: tuple[Member, ...] = ()
+    waits_for: str = ""
+    steps: tuple[tuple[ProvenanceKind, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +111,8 @@ class CanonicalDocument:
     parser_version: str
     warnings: tuple[ParseWarning, ...] = ()
     line_count: int = 0
+    coverage: tuple[CoverageUnit, ...] = ()
+    masked: tuple[MaskedSecret, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,17 @@ class ScanProblem:
 
 @dataclass(frozen=True, slots=True)
 class FileBytes:
-    """A file's content with its full blake3 (64 hex digits) and the identity it had when read."""
+    """A file's content with its full blake3 (64 hex digits) and the identity it had when read.
+
+    Attributes:
+        data: the whole content; of a recording too large for memory only the first bytes.
+        disk_path: absolute; where the rest of such a recording lies, None when `data` is all.
+    """
 
     data: bytes
     checksum: str
     identity: FileIdentity
+    disk_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Literal
 
+from kb.domain.coverage import CoverageUnit
 from kb.domain.files import FileIdentity
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId, DocumentId, ItemId
@@ -23,11 +26,48 @@ class MediaType(StrEnum):
     AUDIO = "audio"
     VIDEO = "video"
     HTML = "html"
+    DOCX = "docx"
+    PPTX = "pptx"
+    XLSX = "xlsx"
+    XLS = "xls"
+    ODT = "odt"
+    ODS = "ods"
+    ODP = "odp"
+    RTF = "rtf"
     OFFICE = "office"
+    CSV = "csv"
+    EML = "eml"
+    MBOX = "mbox"
+    MSG = "msg"
     MAIL = "mail"
+    EPUB = "epub"
     BOOK = "book"
+    NOTEBOOK = "notebook"
+    FEED = "feed"
     ARCHIVE = "archive"
     OTHER = "other"
+
+
+FAMILIES: Mapping[MediaType, MediaType] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                MediaType.DOCX,
+                MediaType.PPTX,
+                MediaType.XLSX,
+                MediaType.XLS,
+                MediaType.ODT,
+                MediaType.ODS,
+                MediaType.ODP,
+                MediaType.RTF,
+            ),
+            MediaType.OFFICE,
+        ),
+        **dict.fromkeys((MediaType.EML, MediaType.MBOX, MediaType.MSG), MediaType.MAIL),
+        MediaType.EPUB: MediaType.BOOK,
+    }
+)
+"""The wider kind under which a filter finds a format too; OFFICE, MAIL and BOOK alone are formats nothing reads."""
 
 
 class ItemState(StrEnum):
@@ -42,6 +82,10 @@ class ItemState(StrEnum):
     DELETED = "deleted"
 
 
+MEMBER = "!/"
+"""Stands between a container and its member in a path: `mail.eml!/report.pdf`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One file of the workspace, known by an id that survives renames.
@@ -50,6 +94,7 @@ class Item:
         disk_name: the path as the disk spells it; an NFD name stays NFD.
         reason: why it cannot be searched, `word: sentence`; None when it can.
         fingerprint: parser, chunker and policy its active document was made with.
+        coverage: what became of its pages, seconds or parts when no document came of it.
     """
 
     item_id: ItemId
@@ -62,6 +107,13 @@ class Item:
     checksum: str | None = None
     active_doc_id: DocumentId | None = None
     fingerprint: str | None = None
+    coverage: tuple[CoverageUnit, ...] = ()
+
+    @property
+    def container(self) -> WorkspacePath | None:
+        """Return the path of the file on disk that holds this attachment or archive member, None for a plain file."""
+        outer, mark, _ = self.path.partition(MEMBER)
+        return WorkspacePath(outer) if mark else None
 
 
 @dataclass(frozen=True, slots=True)

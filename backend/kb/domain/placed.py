@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+from kb.domain.cells import union
 from kb.domain.errors import ErrorCode, InvalidInput
 from kb.domain.ids import Json
 from kb.domain.spans import (
@@ -30,8 +31,11 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
 def spans_between(segments: Sequence[Segment], start: int, end: int) -> tuple[SourceSpan, ...]:
-    """Return the merged places of the characters `start` to `end` of a text with `segments`."""
-    return merge_spans(s.span for s in segments if s.start < end and start < s.end)
+    """Return the merged places of the characters `start` to `end` of a text with `segments`.
+
+    A segment that stands for as many characters of a page as it has itself is narrowed to those asked for.
+    """
+    return merge_spans(narrowed(s, start, end) for s in segments if s.start < end and start < s.end)
 
 
 def merge_spans(spans: Iterable[SourceSpan]) -> tuple[SourceSpan, ...]:
@@ -61,7 +65,7 @@ def shift(segments: Iterable[Segment], offset: int) -> tuple[Segment, ...]:
 def cut(segments: Iterable[Segment], start: int, end: int) -> tuple[Segment, ...]:
     """Return the segments of the characters `start` to `end`, counted from `start`."""
     return tuple(
-        Segment(max(s.start, start) - start, min(s.end, end) - start, s.span)
+        Segment(max(s.start, start) - start, min(s.end, end) - start, narrowed(s, start, end))
         for s in segments
         if s.start < end and start < s.end
     )
@@ -88,6 +92,18 @@ def span_from_json(value: Mapping[str, Json]) -> SourceSpan:
         raise InvalidInput(message, code=ErrorCode.INVALID_SPAN) from error
 
 
+def narrowed(segment: Segment, start: int, end: int) -> SourceSpan:
+    """Return the place of those characters of a segment that lie between `start` and `end` of its text."""
+    span = segment.span
+    if type(span) is not PageSpan or span.char_start is None or span.char_end is None:
+        return span
+    if span.char_end - span.char_start != segment.end - segment.start:
+        return span
+    before = max(start - segment.start, 0)
+    after = max(segment.end - end, 0)
+    return PageSpan(span.page, span.char_start + before, span.char_end - after)
+
+
 def _join(left: SourceSpan, right: SourceSpan) -> SourceSpan | None:
     if left == right:
         return left
@@ -98,8 +114,16 @@ def _join(left: SourceSpan, right: SourceSpan) -> SourceSpan | None:
             return ByteSpan(left.start, max(left.end, right.end))
         case TimeSpan(), TimeSpan() if left.start_ms <= right.start_ms <= left.end_ms:
             return TimeSpan(left.start_ms, max(left.end_ms, right.end_ms))
+        case _:
+            return _join_parts(left, right)
+
+
+def _join_parts(left: SourceSpan, right: SourceSpan) -> SourceSpan | None:
+    match left, right:
         case PageSpan(), PageSpan() if left.page == right.page:
             return _join_pages(left, right)
+        case PartSpan(part="sheet"), PartSpan(part="sheet") if left.number == right.number:
+            return PartSpan("sheet", left.number, left.name, union(left.cells, right.cells))
         case _:
             return None
 

@@ -17,6 +17,7 @@ from kb.domain.blocks import BlockKind, Heading
 from kb.domain.chunks import Chunk, ChunkPolicy
 from kb.domain.documents import Block, CanonicalDocument
 from kb.domain.errors import InvalidInput
+from kb.domain.placed import narrowed
 from kb.domain.recipes import chunk_id
 from kb.domain.spans import Segment
 from kb.ingest.chunk_sizes import Measure, Room, estimate
@@ -302,7 +303,8 @@ def _cut(segments: Sequence[Segment], part: Part, shift: int) -> Iterator[Segmen
         if segment.start >= part.end:
             break
         if segment.end > part.start:
-            yield Segment(max(segment.start, part.start) + shift, min(segment.end, part.end) + shift, segment.span)
+            place = narrowed(segment, part.start, part.end)
+            yield Segment(max(segment.start, part.start) + shift, min(segment.end, part.end) + shift, place)
 
 
 def _path_of(pieces: Sequence[_Piece]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +10,11 @@ from kb.domain.documents import ParsedDocument
 from kb.domain.embeddings import EmbeddingModel, Vector
 from kb.domain.files import FileBytes, ScannedFile, ScanProblem, Scope
 from kb.domain.items import MediaType, RawAsset
+from kb.domain.masking import MaskedSecret
+from kb.domain.pages import PageText
 from kb.domain.paths import WorkspacePath
+from kb.domain.recipes import DocumentId
+from kb.domain.transcripts import Transcript
 
 
 class FileSource(Protocol):
@@ -88,6 +92,56 @@ class Parser(Protocol):
 
         Raises:
             Unreadable: nothing can be made of the bytes.
+        """
+
+
+class Masker(Protocol):
+    """Takes secrets out of everything a parser gave, before any of it is kept."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever other secrets would be found; part of every parser version."""
+
+    def mask(self, parsed: ParsedDocument) -> tuple[ParsedDocument, tuple[MaskedSecret, ...]]:
+        """Return the document with placeholders in place of secrets, spans kept, and what was masked.
+
+        Blocks, payloads, heading paths, front matter, warnings, pages and transcript are masked; members are not:
+        each is read, and masked, as a file of its own.
+        """
+
+
+class ArtifactStore(Protocol):
+    """What was derived from a document beside its chunks: words with boxes, transcripts. Keyed by document."""
+
+    def keep(self, doc_id: DocumentId, pages: Sequence[PageText], transcript: Transcript | None) -> None:
+        """Write what there is, durable after `settle`; nothing is written when there is nothing."""
+
+    def page(self, doc_id: DocumentId, page: int) -> PageText | None:
+        """Return one page with its words."""
+
+    def transcript(self, doc_id: DocumentId) -> Transcript | None:
+        """Return what was said."""
+
+    def settle(self) -> None:
+        """Make what was kept durable; called before the documents are committed."""
+
+    def discard(self, doc_ids: Iterable[DocumentId]) -> None:
+        """Remove the artifacts of documents that are gone."""
+
+
+class Captioner(Protocol):
+    """Describes a picture in words; off unless a person turned it on, since the picture may leave the computer."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, shown with every caption."""
+
+    def caption(self, data: bytes, media_type: MediaType) -> str:
+        """Return a description.
+
+        Raises:
+            Unreachable: the server does not answer.
+            ModelUnavailable: it refuses or answers nonsense.
         """
 
 

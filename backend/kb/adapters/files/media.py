@@ -10,13 +10,23 @@ from types import MappingProxyType
 from kb.domain.items import MediaType
 
 _SAMPLE = 8192
-_WRITTEN = {MediaType.MARKDOWN, MediaType.TEXT, MediaType.CODE, MediaType.HTML, MediaType.MAIL}
+_WRITTEN = {
+    MediaType.MARKDOWN,
+    MediaType.TEXT,
+    MediaType.CODE,
+    MediaType.HTML,
+    MediaType.EML,
+    MediaType.MBOX,
+    MediaType.CSV,
+    MediaType.NOTEBOOK,
+    MediaType.FEED,
+}
 
 
 def _by_suffix() -> Mapping[str, MediaType]:
     families = {
         MediaType.MARKDOWN: "md markdown mdown mkd mkdn mdx qmd rmd",
-        MediaType.TEXT: "txt text log rst org adoc asciidoc tex bib csv tsv srt vtt textile wiki",
+        MediaType.TEXT: "txt text log rst org adoc asciidoc tex bib srt vtt textile wiki",
         MediaType.CODE: (
             "py pyi js jsx mjs cjs ts tsx java kt kts scala go rs rb php pl pm lua r jl swift m mm c h cc cpp cxx hh "
             "hpp hxx cs fs vb sh bash zsh fish ps1 bat cmd sql css scss sass less vue svelte json jsonl json5 yaml yml "
@@ -28,9 +38,23 @@ def _by_suffix() -> Mapping[str, MediaType]:
         MediaType.AUDIO: "mp3 m4a m4b aac wav flac ogg oga opus wma aiff aif amr",
         MediaType.VIDEO: "mp4 m4v mov mkv webm avi wmv mpg mpeg 3gp",
         MediaType.HTML: "html htm xhtml mhtml",
-        MediaType.OFFICE: "docx pptx xlsx doc ppt xls odt ods odp rtf pages numbers key",
-        MediaType.MAIL: "eml mbox msg",
-        MediaType.BOOK: "epub mobi azw3 fb2",
+        MediaType.CSV: "csv tsv",
+        MediaType.DOCX: "docx docm dotx",
+        MediaType.PPTX: "pptx pptm ppsx",
+        MediaType.XLSX: "xlsx xlsm xltx",
+        MediaType.XLS: "xls",
+        MediaType.ODT: "odt ott",
+        MediaType.ODS: "ods",
+        MediaType.ODP: "odp",
+        MediaType.RTF: "rtf",
+        MediaType.OFFICE: "doc ppt pages numbers key",
+        MediaType.EML: "eml",
+        MediaType.MBOX: "mbox",
+        MediaType.MSG: "msg",
+        MediaType.EPUB: "epub",
+        MediaType.BOOK: "mobi azw3 fb2",
+        MediaType.NOTEBOOK: "ipynb",
+        MediaType.FEED: "rss atom",
         MediaType.ARCHIVE: "zip tar gz tgz bz2 xz zst 7z rar",
     }
     return MappingProxyType({suffix: family for family, names in families.items() for suffix in names.split()})
@@ -51,8 +75,7 @@ _MAGIC: tuple[tuple[bytes, MediaType], ...] = (
     (b"fLaC", MediaType.AUDIO),
     (b"OggS", MediaType.AUDIO),
     (b"\x1aE\xdf\xa3", MediaType.VIDEO),
-    (b"{\\rtf", MediaType.OFFICE),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", MediaType.OFFICE),
+    (b"{\\rtf", MediaType.RTF),
     (b"\x1f\x8b", MediaType.ARCHIVE),
     (b"BZh", MediaType.ARCHIVE),
     (b"\xfd7zXZ\x00", MediaType.ARCHIVE),
@@ -66,7 +89,26 @@ _MAGIC: tuple[tuple[bytes, MediaType], ...] = (
 _RIFF = {b"WAVE": MediaType.AUDIO, b"AVI ": MediaType.VIDEO, b"WEBP": MediaType.IMAGE}
 _BOXES = {b"heic": MediaType.IMAGE, b"heix": MediaType.IMAGE, b"mif1": MediaType.IMAGE, b"avif": MediaType.IMAGE}
 _SOUND_BOXES = (b"M4A ", b"M4B ")
-_ZIPPED = {MediaType.OFFICE, MediaType.BOOK}
+_ZIPPED = {
+    MediaType.DOCX,
+    MediaType.PPTX,
+    MediaType.XLSX,
+    MediaType.ODT,
+    MediaType.ODS,
+    MediaType.ODP,
+    MediaType.EPUB,
+    MediaType.OFFICE,
+    MediaType.BOOK,
+}
+_OPEN_DOCUMENT = {b"text": MediaType.ODT, b"spreadsheet": MediaType.ODS, b"presentation": MediaType.ODP}
+_OPEN_XML = ((b"word/", MediaType.DOCX), (b"ppt/", MediaType.PPTX), (b"xl/", MediaType.XLSX))
+# Microsoft's older formats share one container; which is in it is told by the name of a stream, in UTF-16.
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_STREAMS = (
+    ("__substg1.0_", MediaType.MSG),
+    ("Workbook", MediaType.XLS),
+    ("EncryptedPackage", MediaType.OFFICE),
+)
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -81,8 +123,8 @@ def media_type_of(path: str, data: bytes) -> MediaType:
     sample = data[:_SAMPLE]
     named = _named(path)
     readable = _is_text(sample)
-    found = _by_content(sample, named)
-    if found is not None and not (readable and found is not MediaType.OFFICE):
+    found = _by_content(data, sample, named)
+    if found is not None and not (readable and found is not MediaType.RTF):
         return found
     if readable and sample.startswith(b"%PDF-") and named not in _WRITTEN:
         return MediaType.PDF
@@ -100,9 +142,11 @@ def _named(path: str) -> MediaType | None:
     return _SUFFIXES.get(suffix if dot and (stem or suffix == "env") else name)
 
 
-def _by_content(sample: bytes, named: MediaType | None) -> MediaType | None:
-    if sample.startswith(b"PK\x03\x04"):
-        return _zipped(sample, named)
+def _by_content(data: bytes, sample: bytes, named: MediaType | None) -> MediaType | None:
+    if sample.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zipped(data, named)
+    if sample.startswith(_COMPOUND):
+        return _compound(data, named)
     if sample.startswith(b"RIFF"):
         return _RIFF.get(sample[8:12])
     if sample[4:8] == b"ftyp":
@@ -112,14 +156,25 @@ def _by_content(sample: bytes, named: MediaType | None) -> MediaType | None:
     return next((media for magic, media in _MAGIC if sample.startswith(magic)), None)
 
 
-def _zipped(sample: bytes, named: MediaType | None) -> MediaType:
-    if b"mimetypeapplication/epub+zip" in sample[:100]:
-        return MediaType.BOOK
-    if named in _ZIPPED:
-        return named
-    if b"mimetypeapplication/vnd.oasis.opendocument" in sample[:100] or b"[Content_Types].xml" in sample:
-        return MediaType.OFFICE
-    return MediaType.ARCHIVE
+def _zipped(data: bytes, named: MediaType | None) -> MediaType:
+    head = data[:_SAMPLE]
+    if b"mimetypeapplication/epub+zip" in head[:100]:
+        return MediaType.EPUB
+    _, mark, kind = head[:200].partition(b"mimetypeapplication/vnd.oasis.opendocument.")
+    if mark:
+        return next((media for name, media in _OPEN_DOCUMENT.items() if kind.startswith(name)), MediaType.OFFICE)
+    # The directory at the end names every part, wherever the parts themselves lie.
+    listing = head + data[-(1 << 16) :]
+    if b"[Content_Types].xml" in listing:
+        return next((media for name, media in _OPEN_XML if name in listing), named or MediaType.OFFICE)
+    return named if named in _ZIPPED and named is not None else MediaType.ARCHIVE
+
+
+def _compound(data: bytes, named: MediaType | None) -> MediaType:
+    found = next((media for name, media in _STREAMS if name.encode("utf-16-le") in data), None)
+    if found is not None:
+        return found
+    return named if named in {MediaType.XLS, MediaType.MSG} and named is not None else MediaType.OFFICE
 
 
 def _is_text(sample: bytes) -> bool:

@@ -1,0 +1,1 @@
+"""What several format parsers need."""

@@ -1,0 +1,1 @@
+"""What may be kept of a text: the masking of secrets."""
