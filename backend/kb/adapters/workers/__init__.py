@@ -1,0 +1,1 @@
+"""Format parsers in child processes: one file costs at most its child."""

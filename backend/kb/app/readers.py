@@ -1,0 +1,59 @@
+"""The one list of format parsers: the program asks their versions, its children read with them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kb.ingest.ports import TextDecoder
+from kb.ingest.reading_ports import FormatParser
+
+
+def format_parsers(decoder: TextDecoder, model_places: Sequence[Path]) -> list[FormatParser]:
+    """Return a parser for every kind of file that is read in a child process; making them loads no library.
+
+    Args:
+        decoder: for formats that are text.
+        model_places: folders in which models for pictures and speech may lie, the first that has one wins.
+    """
+    places = list(model_places)
+    made = [
+        ("pdf.parser", "PyMuPdfParser", (_ocr(places),)),
+        ("picture.parser", "PillowPictureParser", (_ocr(places),)),
+        ("sound.parser", "RecordingParser", _sound(places)),
+        ("office.docx", "DocxParser", ()),
+        ("office.pptx", "PptxParser", ()),
+        ("office.xlsx", "WorkbookParser", ()),
+        ("office.xls", "LegacyWorkbookParser", ()),
+        ("office.csv", "CsvParser", (decoder,)),
+        ("office.opendocument", "OpenDocumentParser", ()),
+        ("office.rtf", "RtfParser", ()),
+        ("web.html", "HtmlParser", (decoder,)),
+        ("web.feed", "FeedParser", ()),
+        ("book.epub", "EpubParser", ()),
+        ("mail.eml", "EmlParser", ()),
+        ("mail.mbox", "MboxParser", ()),
+        ("mail.msg", "MsgParser", ()),
+        ("notebook.parser", "NotebookParser", ()),
+        ("archive.parser", "ArchiveParser", ()),
+    ]
+    parsers = [_made(f"parsers.{module}", name, arguments) for module, name, arguments in made if arguments is not None]
+    return [parser for parser in parsers if parser is not None]
+
+
+def _ocr(places: list[Path]) -> Any:  # noqa: ANN401
+    return _made("ocr.reader", "find_reader", (places,))
+
+
+def _sound(places: list[Path]) -> tuple[Any, ...] | None:
+    decoder = _made("speech.decoding", "AvSoundDecoder", ())
+    return None if decoder is None else (decoder, _made("speech.whisper", "find_speech", (places,)))
+
+
+def _made(module: str, name: str, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    try:
+        return getattr(importlib.import_module(f"kb.adapters.{module}"), name)(*arguments)
+    except (ImportError, AttributeError):
+        return None
