@@ -21,7 +21,7 @@ from kb.domain.places import (
     SheetPlace,
     TimePlace,
 )
-from kb.domain.spans import LineSpan, PageSpan, PartSpan, RegionSpan, SourceSpan, TimeSpan
+from kb.domain.spans import CaptionSpan, LineSpan, PageSpan, PartSpan, RegionSpan, SourceSpan, TimeSpan
 
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?\Z")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
@@ -81,6 +81,8 @@ def cite(path: WorkspacePath, spans: Sequence[SourceSpan], section: str | None) 
         case TimeSpan():
             times = [s for s in spans if isinstance(s, TimeSpan)]
             place = TimePlace(min(s.start_ms for s in times), max(s.end_ms for s in times))
+        case CaptionSpan(model):
+            place = CaptionPlace(model)
         case PartSpan(part="sheet"):
             place = SheetPlace(first.name, first.cells)
         case PartSpan(part=("slide" | "message" | "section" | "cell") as part):

@@ -10,6 +10,7 @@ from kb.domain.errors import ErrorCode, InvalidInput
 from kb.domain.ids import Json
 from kb.domain.spans import (
     ByteSpan,
+    CaptionSpan,
     LineSpan,
     PageSpan,
     PartSpan,
@@ -26,6 +27,7 @@ _KINDS: Mapping[str, type[SourceSpan]] = {
     "region": RegionSpan,
     "time": TimeSpan,
     "part": PartSpan,
+    "caption": CaptionSpan,
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 

@@ -82,7 +82,17 @@ class PartSpan:
         _require(self.number >= 1, f"{self.part} {self.number}")
 
 
-SourceSpan: TypeAlias = LineSpan | ByteSpan | PageSpan | RegionSpan | TimeSpan | PartSpan
+@dataclass(frozen=True, slots=True)
+class CaptionSpan:
+    """Words about a picture that a model wrote; they stand nowhere in it."""
+
+    model: str
+
+    def __post_init__(self) -> None:
+        _require(bool(self.model), "caption without a model")
+
+
+SourceSpan: TypeAlias = LineSpan | ByteSpan | PageSpan | RegionSpan | TimeSpan | PartSpan | CaptionSpan
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,56 +1,43 @@
-"""One file: read, recognised, made into a document and staged, or kept with the reason why not."""
+"""One file: read, recognised, made into a document and staged, or kept with the reason why not.
+
+A file is begun, which reads it and sends what is not text to a child process, and finished, in the order in which it
+was begun: what becomes of a run does not depend on which child is faster.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from kb.domain.chunks import Chunk
-from kb.domain.documents import CanonicalDocument
+from kb.domain.coverage import CoverageUnit
+from kb.domain.documents import Member
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import CannotRun, Unreadable
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.ids import uuid7
-from kb.domain.items import Item, ItemState, MediaType, RawAsset
+from kb.domain.items import MEMBER, Item, ItemState, MediaType, RawAsset
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId, DocumentId, ItemId
 from kb.domain.recipes import asset_id as asset_id_of
 from kb.ingest.library_ports import DocumentWriter, ItemStore
+from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
+from kb.ingest.members import CONTAINERS, known_inside, member_changes
 from kb.ingest.plan import Change, wants_retry
-from kb.ingest.ports import AssetStore, FileSource
+from kb.ingest.ports import ArtifactStore, AssetStore, FileSource
+from kb.ingest.reasons import LOCKED, family, why_nothing, with_hint
 from kb.ingest.report import UNSUPPORTED, ItemKind, ItemReport, unchanged
 
-_FAMILIES = {
-    MediaType.PDF: "PDF files are",
-    MediaType.IMAGE: "pictures are",
-    MediaType.AUDIO: "sound recordings are",
-    MediaType.VIDEO: "videos are",
-    MediaType.HTML: "HTML pages are",
-    MediaType.OFFICE: "office documents are",
-    MediaType.MAIL: "mail files are",
-    MediaType.BOOK: "electronic books are",
-    MediaType.ARCHIVE: "archives are",
-    MediaType.OTHER: "files of this kind are",
-}
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class MadeDocument:
-    """What parsing, normalising and chunking make of a file; no chunks when it holds no text."""
-
-    document: CanonicalDocument
-    chunks: tuple[Chunk, ...]
-
-
 class DocumentMaker(Protocol):
-    """Parse, normalise and chunk, as one step."""
+    """Parse, mask, normalise and chunk, as one step."""
 
     def fingerprint(self, media_type: MediaType) -> str | None:
         """Return parser, chunker and policy for such files; None when nothing reads them."""
@@ -58,17 +45,14 @@ class DocumentMaker(Protocol):
     def is_current(self, fingerprint: str | None) -> bool:
         """Return whether a file with this fingerprint would be treated the same way now."""
 
-    def make(self, path: WorkspacePath, content: FileBytes, media_type: MediaType) -> MadeDocument:
-        """Make the document.
+    @property
+    def width(self) -> int:
+        """Return how many files are read at once."""
 
-        Raises:
-            Unreadable: nothing can be made of the bytes.
-        """
-
-
-def unsupported_fingerprint(media_type: MediaType) -> str:
-    """Return the fingerprint of a file that nothing reads: it changes as soon as something does."""
-    return f"{UNSUPPORTED}:{media_type}"
+    def begin(
+        self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
+    ) -> Making:
+        """Start making the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +64,7 @@ class Outcome:
         characters: of its chunks, to bound a batch.
         touched: the content is as known: only its stat identity is new.
         vanished: the file went away between scan and reading.
+        members: files inside it, to be taken in next.
     """
 
     report: ItemReport | None = None
@@ -87,6 +72,45 @@ class Outcome:
     characters: int = 0
     touched: tuple[ItemId, ScannedFile] | None = None
     vanished: Item | None = None
+    members: tuple[Change, ...] = ()
+
+
+@dataclass(slots=True)
+class Begun:
+    """A file on its way: read, and perhaps in the hands of a child."""
+
+    change: Change
+    outcome: Outcome | None = None
+    making: Making | None = None
+    base: Item | None = None
+    kind: ItemKind = ItemKind.NEW
+    moved_from: str | None = None
+    content: FileBytes | None = None
+    media_type: MediaType = MediaType.OTHER
+
+    @property
+    def held(self) -> int:
+        """Return how many bytes it holds."""
+        return len(self.content.data) if self.content else 0
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return whether a child is at work on it."""
+        return self.making is not None and self.making.is_elsewhere
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for what a child does with it; return whether it can be finished at once."""
+        return self.making is None or self.making.wait(seconds)
+
+    def progress(self) -> str:
+        """Return how far a child is, in words; empty when there is nothing to say."""
+        done, total, unit = self.making.progress() if self.making else (0, 0, "")
+        return f"{unit} {done} of {total}" if unit and total else ""
+
+    def cancel(self) -> None:
+        """Give up."""
+        if self.making is not None:
+            self.making.cancel()
 
 
 def new_item_id() -> ItemId:
@@ -102,6 +126,9 @@ class Intake:
         missing: items whose file is gone; one whose content turns up elsewhere is taken out: it moved.
         model: whose pending records are written; None without an embedder.
         retry: failed and waiting items are made again although unchanged.
+        members: known attachments and archive members of the files to read, by path; used up.
+        password: opens locked files; kept nowhere.
+        most_depth: how many containers a container may lie in and still be opened.
         together: what the library writes inside is one transaction.
     """
 
@@ -112,7 +139,11 @@ class Intake:
     maker: DocumentMaker
     missing: dict[WorkspacePath, Item]
     model: EmbeddingModel | None = None
+    artifacts: ArtifactStore | None = None
     retry: bool = False
+    members: dict[WorkspacePath, Item] = field(default_factory=dict)
+    password: str | None = field(default=None, repr=False)
+    most_depth: int = 3
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     new_id: Callable[[], ItemId] = new_item_id
     _writes: list[Callable[[], None]] = field(default_factory=list)
@@ -124,21 +155,22 @@ class Intake:
             if checksum := self.missing[path].checksum:
                 self._moved.setdefault(checksum, []).append(path)
 
-    def take(self, change: Change) -> Outcome:
-        """Deal with one file; only what stops every file is raised. What it writes waits for `settle`.
+    def begin(self, change: Change) -> Begun:
+        """Read a file and send it on its way; only what stops every file is raised.
 
         Raises:
-            StorageFailed: the library or the copies cannot be written.
-            ModelUnavailable: the tokenizer cannot be loaded.
+            StorageFailed: the library cannot be read.
         """
-        file, item = change
-        try:
-            content = self.files.read(file)
-        except Unreadable as error:
-            return self._unread(file, item, error)
+        file, item, content, _ = change
+        if content is None:
+            try:
+                content = self.files.read(file)
+            except Unreadable as error:
+                return Begun(change, self._unread(file, item, error))
         now = file._replace(identity=content.identity)
+        change = change._replace(file=now)
         if item and self._is_known(item, content):
-            return Outcome(touched=(item.item_id, now), report=unchanged(item))
+            return Begun(change, Outcome(touched=(item.item_id, now), report=unchanged(item)))
         moved = self._take_moved(content.checksum) if item is None else None
         before = item or moved or self._take_gone(file.path, content.checksum)
         base = Item(
@@ -152,7 +184,26 @@ class Intake:
             active_doc_id=before.active_doc_id if before else None,
         )
         kind = ItemKind.RENAMED if moved else ItemKind.UPDATED if item else ItemKind.NEW
-        return self._make(now, content, base, kind, moved.path if moved else None)
+        begun = Begun(change, base=base, kind=kind, moved_from=moved.path if moved else None, content=content)
+        begun.media_type = self.files.media_type(file.path, content.data)
+        self._start(begun)
+        return begun
+
+    def finish(self, begun: Begun) -> Outcome:
+        """Say what became of a file, waiting for its child. What it writes waits for `settle`.
+
+        Raises:
+            StorageFailed: the library or the copies cannot be written.
+            ModelUnavailable: the tokenizer cannot be loaded.
+        """
+        if begun.outcome is None:
+            begun.outcome = self._finished(begun)
+        begun.making = begun.content = None  # a reading that is over need not hold its bytes
+        return begun.outcome
+
+    def take(self, change: Change) -> Outcome:
+        """Begin and finish one file."""
+        return self.finish(self.begin(change))
 
     def settle(self) -> None:
         """Write what was taken in, in its order and in one transaction: a disk flush costs more than a document.
@@ -164,6 +215,8 @@ class Intake:
         if not writes:
             return
         self.assets.settle()
+        if self.artifacts is not None:
+            self.artifacts.settle()
         with self.together():
             for write in writes:
                 write()
@@ -173,51 +226,97 @@ class Intake:
         """Return how many files wait to be written."""
         return len(self._writes)
 
-    def _make(
-        self, file: ScannedFile, content: FileBytes, base: Item, kind: ItemKind, moved_from: str | None
-    ) -> Outcome:
-        media_type = self.files.media_type(file.path, content.data)
+    def _start(self, begun: Begun) -> None:
+        path = begun.change.file.path
+        if self.maker.fingerprint(begun.media_type) is None or begun.content is None:
+            return
+        if begun.media_type in CONTAINERS and begun.change.depth >= self.most_depth:
+            return
+        begun.making = self.maker.begin(path, begun.content, begun.media_type, self.password)
+
+    def _finished(self, begun: Begun) -> Outcome:
+        base, content, media_type = begun.base, begun.content, begun.media_type
+        if base is None or content is None:
+            raise ValueError("a file is finished that was not begun")
         fingerprint = self.maker.fingerprint(media_type)
         if fingerprint is None:
-            sentence = f"{_FAMILIES.get(media_type, 'files of this kind are')} not read by this version"
+            sentence = f"{family(media_type)} not read by this version"
             known = unsupported_fingerprint(media_type)
+            self._inside(begun.change, ())
             return self._set_aside(base, ItemState.UNSUPPORTED, UNSUPPORTED, sentence, known, content)
+        if begun.making is None:
+            sentence = f"it lies in {begun.change.depth} other containers, more than the limit of {self.most_depth}"
+            return self._set_aside(base, ItemState.FAILED, "nested_too_deep", sentence, fingerprint, content)
         try:
-            made = self.maker.make(file.path, content, media_type)
+            made = begun.making.finish()
         except Unreadable as error:
-            sentence = _with_hint(error)
-            return self._set_aside(base, ItemState.FAILED, error.reason, sentence, fingerprint, content)
+            state = ItemState.WAITING if error.reason == LOCKED else ItemState.FAILED
+            return self._set_aside(base, state, error.reason, with_hint(error), fingerprint, content)
         except CannotRun:
             raise
         except Exception:  # noqa: BLE001
             # A parser that stumbles over one file costs that file only.
-            _log.exception("%s could not be parsed", file.path)
+            _log.exception("%s could not be parsed", base.path)
             sentence = "something unexpected went wrong while reading it; please report it with `kb doctor`'s output"
             return self._set_aside(base, ItemState.FAILED, "internal", sentence, fingerprint, content)
-        if not made.chunks:
-            return self._set_aside(base, ItemState.EMPTY, "empty", _empty(base), fingerprint, content)
-        asset = self.assets.keep(file, content, media_type)
+        members = self._inside(begun.change, made.members)
+        if made.chunks:
+            return replace(self._staged(begun, base, content, made, fingerprint), members=members)
+        state, word, sentence = why_nothing(base, made)
+        outcome = self._set_aside(base, state, word, sentence, fingerprint, content, made.document.coverage)
+        return replace(outcome, members=members)
+
+    def _staged(self, begun: Begun, base: Item, content: FileBytes, made: MadeDocument, fingerprint: str) -> Outcome:
+        asset = self.assets.keep(begun.change.file, content, begun.media_type)
+        if self.artifacts is not None:
+            self.artifacts.keep(made.document.doc_id, made.pages, made.transcript)
         item = replace(base, state=ItemState.READY, reason=None, asset_id=asset.asset_id, fingerprint=fingerprint)
         self._writes.append(partial(self.documents.stage, item, asset, made.document, made.chunks, self.model))
         return Outcome(
-            replace(_report(kind, asset, made), item_id=base.item_id, renamed_from=moved_from),
+            replace(_report(begun.kind, asset, made), item_id=base.item_id, renamed_from=begun.moved_from),
             staged=made.document.doc_id,
             characters=sum(len(chunk.text) for chunk in made.chunks),
         )
 
+    def _inside(self, change: Change, members: Sequence[Member]) -> tuple[Change, ...]:
+        """Return the files inside a file as changes to take in; known ones that are not in it any more are missing."""
+        found = member_changes(change, members, self.members)
+        kept = [inner.file.path for inner in found]
+        for path in known_inside(self.members, change.file.path):
+            if not any(path == inner or path.startswith(inner + MEMBER) for inner in kept):
+                self._miss(self.members.pop(path))
+        for inner in kept:
+            self.members.pop(inner, None)
+        return found
+
+    def _miss(self, item: Item) -> None:
+        """Count an item as missing: its content may turn up elsewhere, else it is deleted with the end of the run."""
+        self.missing[item.path] = item
+        if item.checksum:
+            self._moved.setdefault(item.checksum, []).append(item.path)
+
     def _set_aside(  # noqa: PLR0917 - the parts of one item
-        self, base: Item, state: ItemState, word: str, sentence: str, fingerprint: str, content: FileBytes
+        self,
+        base: Item,
+        state: ItemState,
+        word: str,
+        sentence: str,
+        fingerprint: str,
+        content: FileBytes,
+        coverage: tuple[CoverageUnit, ...] = (),
     ) -> Outcome:
         """Keep the item with its reason; a good version made from earlier content stays active."""
-        aside = replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint)
+        aside = replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint, coverage=coverage)
         self._writes.append(partial(self.items.save_item, aside))
         kind = ItemKind.ERROR if state is ItemState.FAILED else ItemKind.SKIPPED
         asset = asset_id_of(content.checksum)
         return Outcome(_reason_report(kind, base, word, sentence, asset, len(content.data)))
 
     def _unread(self, file: ScannedFile, item: Item | None, error: Unreadable) -> Outcome:
-        sentence = _with_hint(error)
+        sentence = with_hint(error)
         if error.reason == "vanished":
+            for path in known_inside(self.members, file.path):
+                self._miss(self.members.pop(path))
             report = None if item else ItemReport(ItemKind.ERROR, file.path, error=sentence, reason=error.reason)
             return Outcome(report, vanished=item)
         reason = f"{error.reason}: {sentence}"
@@ -230,8 +329,13 @@ class Intake:
         return Outcome(_reason_report(ItemKind.ERROR, base, error.reason, sentence))
 
     def _is_known(self, item: Item, content: FileBytes) -> bool:
-        same = item.checksum == content.checksum and self.maker.is_current(item.fingerprint)
-        return same and not (self.retry and wants_retry(item))
+        if item.checksum != content.checksum:
+            return False
+        inside = (self.members[path] for path in known_inside(self.members, item.path))
+        return not any(self._is_stale(known) for known in (item, *inside))
+
+    def _is_stale(self, item: Item) -> bool:
+        return not self.maker.is_current(item.fingerprint) or (self.retry and wants_retry(item))
 
     def _take_moved(self, checksum: str) -> Item | None:
         paths = self._moved.get(checksum)
@@ -274,13 +378,3 @@ def _report(kind: ItemKind, asset: RawAsset, made: MadeDocument) -> ItemReport:
         chunker_version=made.chunks[0].chunker_version,
         warnings=document.warnings,
     )
-
-
-def _empty(base: Item) -> str:
-    if base.active_doc_id:
-        return "there is no text in it any more; its last version with text is still searched"
-    return "there is no text in it"
-
-
-def _with_hint(error: Unreadable) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message

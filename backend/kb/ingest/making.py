@@ -1,37 +1,104 @@
-"""Parse, normalise, chunk: the steps put together, and the fingerprint of all that shapes them."""
+"""Parse, mask, normalise, chunk: the steps put together, and the fingerprint of all that shapes them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
-from kb.domain.chunks import ChunkPolicy
+from kb.domain.blocks import BlockKind, Prose
+from kb.domain.chunks import Chunk, ChunkPolicy
+from kb.domain.documents import CanonicalDocument, Member, ParsedBlock, ParsedDocument, ParseWarning
+from kb.domain.errors import CannotRun
 from kb.domain.files import FileBytes
 from kb.domain.items import MediaType
+from kb.domain.masking import MaskedSecret
 from kb.domain.metadata import ProvenanceKind
+from kb.domain.pages import PageText
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import asset_id
+from kb.domain.spans import CaptionSpan, Segment
+from kb.domain.transcripts import Transcript
 from kb.ingest.chunking import CHUNKER_VERSION, chunk_document
-from kb.ingest.intake import MadeDocument, unsupported_fingerprint
 from kb.ingest.normalise import NORMALISER_VERSION, SourceFacts, normalise, with_step
-from kb.ingest.ports import LanguageDetector, Parser, Tokenizer
+from kb.ingest.ports import Captioner, LanguageDetector, Masker, Parser, Tokenizer
+from kb.ingest.reading_ports import FormatReader, Reading
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNREAD = "unsupported-2"
+"""Changes whenever files are told apart otherwise: what nothing read is then looked at again."""
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class MadeDocument:
+    """What parsing, masking, normalising and chunking make of a file; no chunks when it holds no text.
+
+    Attributes:
+        members: files inside the file.
+        waits_for: what is missing to read more of it; empty when nothing is.
+        pages: words with boxes, secrets masked.
+        transcript: what was said, secrets masked.
+    """
+
+    document: CanonicalDocument
+    chunks: tuple[Chunk, ...]
+    members: tuple[Member, ...] = ()
+    waits_for: str = ""
+    pages: tuple[PageText, ...] = ()
+    transcript: Transcript | None = None
+
+
+class Making(Protocol):
+    """A document on its way; one that is parsed in a child goes on while others are dealt with."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return whether a child does the work."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the parser; return whether it is done."""
+
+    def progress(self) -> tuple[int, int, str]:
+        """Return units done, units in all and their kind; (0, 0, "") when unknown."""
+
+    def finish(self) -> MadeDocument:
+        """Return the document.
+
+        Raises:
+            Unreadable: nothing can be made of the bytes.
+        """
+
+    def cancel(self) -> None:
+        """Give up."""
+
+
+class NothingMasked:
+    """Stands in where no masker is given, as in tests of other things."""
+
+    version = "unmasked"
+
+    def mask(self, parsed: ParsedDocument) -> tuple[ParsedDocument, tuple[MaskedSecret, ...]]:
+        """Return the document as it is."""
+        return parsed, ()
+
+
 class ParsedAndChunked:
     """Makes documents with one parser for each family of files.
 
     Args:
-        parsers: which read files; of two for one family the first is taken.
+        parsers: which read files in this process; of two for one kind the first is taken.
         detector: tells the language of a text.
         policy: how documents are cut.
         tokenizer: the embedder's; None without an embedder, then sizes are estimated.
         clock: the time, with a zone.
+        reader: reads all other kinds in child processes; None in tests of text alone.
+        masker: takes secrets out before anything is kept.
+        captioner: describes pictures; None unless a person turned it on.
     """
 
     def __init__(
@@ -41,7 +108,14 @@ class ParsedAndChunked:
         policy: ChunkPolicy,
         tokenizer: Tokenizer | None,
         clock: Callable[[], datetime] = _now,
+        *,
+        reader: FormatReader | None = None,
+        masker: Masker | None = None,
+        captioner: Captioner | None = None,
     ) -> None:
+        self._reader = reader
+        self._masker = masker or NothingMasked()
+        self._captioner = captioner
         self._parsers: dict[MediaType, Parser] = {}
         for parser in parsers:
             for media_type in parser.media_types:
@@ -51,8 +125,15 @@ class ParsedAndChunked:
         self._tokenizer = tokenizer
         self._clock = clock
         cut = f"{CHUNKER_VERSION}|{policy.hash()}"
-        self._fingerprints = {media: f"{_version(parser)}|{cut}" for media, parser in self._parsers.items()}
-        unread = {unsupported_fingerprint(media) for media in MediaType if media not in self._parsers}
+        versions = {media: parser.version for media, parser in self._parsers.items()}
+        for media in reader.media_types - versions.keys() if reader else ():
+            versions[media] = reader.version(media) if reader else ""
+        if captioner is not None and MediaType.IMAGE in versions:
+            versions[MediaType.IMAGE] += f"+caption:{captioner.model}"
+        made_by = f"{NORMALISER_VERSION}+{self._masker.version}"
+        self._versions = {media: f"{version}+{made_by}" for media, version in versions.items()}
+        self._fingerprints = {media: f"{version}|{cut}" for media, version in self._versions.items()}
+        unread = {unsupported_fingerprint(media) for media in MediaType if media not in self._versions}
         self._current = unread | set(self._fingerprints.values())
 
     def fingerprint(self, media_type: MediaType) -> str | None:
@@ -63,28 +144,125 @@ class ParsedAndChunked:
         """Return whether a file with this fingerprint would be treated the same way now."""
         return fingerprint in self._current
 
+    @property
+    def width(self) -> int:
+        """Return how many files are read at once."""
+        return self._reader.width if self._reader else 1
+
+    def begin(
+        self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
+    ) -> Making:
+        """Start making the document; text is parsed when it is finished, all else in a child from now on."""
+        if media_type in self._parsers or self._reader is None:
+            return _MadeHere(
+                lambda: self._made(self._parsers[media_type].parse(content.data, path), path, content, media_type)
+            )
+        reading = self._reader.begin(content, path, media_type, password)
+        return _MadeInChild(reading, lambda parsed: self._made(parsed, path, content, media_type))
+
     def make(self, path: WorkspacePath, content: FileBytes, media_type: MediaType) -> MadeDocument:
-        """Make the document.
+        """Make the document, waiting for it.
 
         Raises:
             Unreadable: nothing can be made of the bytes.
         """
-        parser = self._parsers[media_type]
+        return self.begin(path, content, media_type).finish()
+
+    def _made(
+        self, parsed: ParsedDocument, path: WorkspacePath, content: FileBytes, media_type: MediaType
+    ) -> MadeDocument:
+        if media_type is MediaType.IMAGE and self._captioner is not None:
+            parsed = _captioned(parsed, self._captioner, content.data)
         now = self._clock()
         facts = SourceFacts(
             path=path,
             asset_id=asset_id(content.checksum),
-            parser_version=_version(parser),
+            parser_version=self._versions[media_type],
             modified_at=_modified(content, now),
             discovered_at=now,
         )
-        document = normalise(parser.parse(content.data, path), facts, self._detector, self._clock)
+        parsed, masked = self._masker.mask(parsed)
+        document = replace(normalise(parsed, facts, self._detector, self._clock), masked=masked)
         chunks = tuple(chunk_document(document, self._policy, self._tokenizer))
-        return MadeDocument(with_step(document, ProvenanceKind.CHUNKED, CHUNKER_VERSION, self._clock()), chunks)
+        return MadeDocument(
+            with_step(document, ProvenanceKind.CHUNKED, CHUNKER_VERSION, self._clock()),
+            chunks,
+            parsed.members,
+            parsed.waits_for,
+            parsed.pages,
+            parsed.transcript,
+        )
 
 
-def _version(parser: Parser) -> str:
-    return f"{parser.version}+{NORMALISER_VERSION}"
+@dataclass(frozen=True, slots=True)
+class _MadeHere:
+    """A document that is made when it is asked for."""
+
+    make: Callable[[], MadeDocument]
+    is_elsewhere: bool = False
+
+    def wait(self, seconds: float) -> bool:
+        """Return at once."""
+        del seconds
+        return True
+
+    def progress(self) -> tuple[int, int, str]:
+        """Return that nothing is known."""
+        return 0, 0, ""
+
+    def finish(self) -> MadeDocument:
+        """Make it."""
+        return self.make()
+
+    def cancel(self) -> None:
+        """Do nothing: nothing has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeInChild:
+    """A document whose file a child reads."""
+
+    reading: Reading
+    make: Callable[[ParsedDocument], MadeDocument]
+    is_elsewhere: bool = True
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the child."""
+        return self.reading.wait(seconds)
+
+    def progress(self) -> tuple[int, int, str]:
+        """Return what the child told."""
+        return self.reading.progress()
+
+    def finish(self) -> MadeDocument:
+        """Take what the child read and make the document of it."""
+        return self.make(self.reading.result())
+
+    def cancel(self) -> None:
+        """Stop the child."""
+        self.reading.cancel()
+
+
+def unsupported_fingerprint(media_type: MediaType) -> str:
+    """Return the fingerprint of a file that nothing reads: it changes as soon as something does."""
+    return f"{_UNREAD}:{media_type}"
+
+
+def _captioned(parsed: ParsedDocument, captioner: Captioner, data: bytes) -> ParsedDocument:
+    """Add what a model says of a picture, marked as its words; a model that fails costs the caption only."""
+    try:
+        words = captioner.caption(data, MediaType.IMAGE).strip()
+    except CannotRun as error:
+        return replace(
+            parsed, warnings=(*parsed.warnings, ParseWarning("extract_failed", f"no caption: {error.message}"))
+        )
+    if not words:
+        return parsed
+    span = CaptionSpan(captioner.model)
+    heading = (f"Caption generated by {captioner.model}",)
+    block = ParsedBlock(BlockKind.PARAGRAPH, words, span, heading, Prose(), (Segment(0, len(words), span),))
+    step = (ProvenanceKind.CAPTION_APPLIED, captioner.model)
+    return replace(parsed, blocks=(*parsed.blocks, block), steps=(*parsed.steps, step))
 
 
 def _modified(content: FileBytes, now: datetime) -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,7 +54,8 @@ def normalise(
     parser = facts.parser_version
     events = [
         ProvenanceEvent(facts.discovered_at, "scan", ProvenanceKind.DISCOVERED),
-        ProvenanceEvent(parsed_at, parser, ProvenanceKind.PARSED, f"{parsed.encoding}, {parsed.line_count} lines"),
+        ProvenanceEvent(parsed_at, parser, ProvenanceKind.PARSED, _extent(parsed)),
+        *(ProvenanceEvent(parsed_at, agent, kind) for kind, agent in parsed.steps),
         *(
             ProvenanceEvent(parsed_at, parser, ProvenanceKind.WARNING, f"{warning.kind}: {warning.note}")
             for warning in parsed.warnings
@@ -72,12 +74,22 @@ def normalise(
         parser_version=parser,
         warnings=parsed.warnings,
         line_count=parsed.line_count,
+        coverage=parsed.coverage,
     )
 
 
 def with_step(document: CanonicalDocument, kind: ProvenanceKind, agent: str, at: datetime) -> CanonicalDocument:
     """Return the document with one more step in its provenance, such as CHUNKED."""
     return replace(document, provenance=(*document.provenance, ProvenanceEvent(at, agent, kind)))
+
+
+def _extent(parsed: ParsedDocument) -> str:
+    if not parsed.coverage:
+        return f"{parsed.encoding}, {parsed.line_count} lines"
+    sizes = Counter[str]()
+    for unit in parsed.coverage:
+        sizes[unit.kind] += unit.end - unit.start + 1
+    return ", ".join(f"{size} {kind}{'s' if size > 1 else ''}" for kind, size in sizes.items())
 
 
 def _blocks(doc_id: DocumentId, blocks: Sequence[ParsedBlock]) -> list[Block]:

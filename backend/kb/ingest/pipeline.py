@@ -7,6 +7,7 @@ committed it, so a kill anywhere leaves the earlier versions serving and the res
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -19,10 +20,10 @@ from kb.domain.jobs import Progress
 from kb.domain.recipes import DocumentId, ItemId
 from kb.domain.search import Degradation
 from kb.ingest.embedding import embed_pending
-from kb.ingest.intake import DocumentMaker, Intake, Outcome
+from kb.ingest.intake import Begun, DocumentMaker, Intake, Outcome
 from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
-from kb.ingest.plan import Plan, make_plan
-from kb.ingest.ports import AssetStore, FileSource, PassageEmbedder
+from kb.ingest.plan import Change, Plan, make_plan
+from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
 from kb.ingest.projections import catch_up_text, catch_up_vectors
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
@@ -34,6 +35,10 @@ _BATCH_SECONDS = 3.0
 _SETTLED_FILES = 32
 _SETTLED_CHARACTERS = 1 << 20
 _ENTRIES_A_GLANCE = 256
+# So far ahead of the file whose turn it is are others read and handed to children, which then never wait.
+_FILES_AHEAD = 32
+_BYTES_AHEAD = 64 << 20
+_GLANCE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class IngestPorts:
 
     Attributes:
         together: what the library writes inside is one transaction, all or nothing.
+        artifacts: keeps words with boxes and transcripts; None in tests of text alone.
     """
 
     files: FileSource
@@ -55,6 +61,7 @@ class IngestPorts:
     vector_indexes: Sequence[VectorIndexWriter] = ()
     embedder: PassageEmbedder | None = None
     together: Callable[[], AbstractContextManager[object]] = nullcontext
+    artifacts: ArtifactStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +73,16 @@ class IngestOptions:
         keep_versions: superseded versions kept of each item, beside those that answers cite.
         retry: failed and waiting files are read again although unchanged.
         summary_only: no line for each file is kept.
+        password: opens locked files; failed and waiting files are then read again. Kept nowhere.
+        most_depth: how many containers a container may lie in and still be opened.
     """
 
     workers: int = 1
     keep_versions: int = 3
     retry: bool = False
     summary_only: bool = False
+    password: str | None = field(default=None, repr=False)
+    most_depth: int = 3
 
 
 class _Stopped(Exception):
@@ -167,7 +178,7 @@ class IngestRun:
             live,
             self._scope,
             is_current=self._ports.maker.is_current,
-            retry=self._options.retry,
+            retry=self._retries,
             on_unchanged=self._lines.add_unchanged,
         )
         self._lines.scanned = plan.scanned
@@ -187,24 +198,11 @@ class IngestRun:
         self._meter.begin("read", 1, 40 if ports.embedder else 95)
         if plan.respelled:
             ports.items.touch(plan.respelled)
-        intake = Intake(
-            files=ports.files,
-            assets=ports.assets,
-            items=ports.items,
-            documents=ports.documents,
-            maker=ports.maker,
-            missing=plan.missing,
-            model=self._model,
-            retry=self._options.retry,
-            together=ports.together,
-        )
+        intake = self._intake(plan)
         batch = _Batch(self._now())
         unwritten = 0
         try:
-            for number, change in enumerate(plan.changes):
-                self._heed_stop()
-                self._meter.step(number, len(plan.changes), change.file.path)
-                outcome = intake.take(change)
+            for outcome in self._outcomes(intake, plan.changes):
                 batch.add(outcome)
                 self._count(outcome)
                 unwritten += outcome.characters
@@ -219,6 +217,57 @@ class IngestRun:
             self._commit(intake, batch)
             raise
         self._commit(intake, batch)
+
+    def _intake(self, plan: Plan) -> Intake:
+        ports = self._ports
+        return Intake(
+            files=ports.files,
+            assets=ports.assets,
+            items=ports.items,
+            documents=ports.documents,
+            maker=ports.maker,
+            missing=plan.missing,
+            model=self._model,
+            artifacts=ports.artifacts,
+            retry=self._retries,
+            members={path: item for inside in plan.members.values() for path, item in inside.items()},
+            password=self._options.password,
+            most_depth=self._options.most_depth,
+            together=ports.together,
+        )
+
+    def _outcomes(self, intake: Intake, changes: Sequence[Change]) -> Iterator[Outcome]:
+        """Yield what becomes of each file, in order, while children are at work on the ones that follow."""
+        waiting = deque(changes)
+        begun: deque[Begun] = deque()
+        done = 0
+        try:
+            while waiting or begun:
+                while waiting and _has_room(begun):
+                    self._heed_stop()
+                    begun.append(intake.begin(waiting.popleft()))
+                first = begun.popleft()
+                self._await(first, done, done + 1 + len(begun) + len(waiting))
+                outcome = intake.finish(first)
+                done += 1
+                self._lines.scanned += len(outcome.members)
+                waiting.extendleft(reversed(outcome.members))
+                yield outcome
+        finally:
+            for one in begun:
+                one.cancel()
+
+    def _await(self, first: Begun, done: int, total: int) -> None:
+        path = first.change.file.path
+        try:
+            self._meter.step(done, total, path)
+            while not first.wait(_GLANCE_SECONDS):
+                self._heed_stop()
+                told = first.progress()
+                self._meter.step(done, total, f"{path}: {told}" if told else path)
+        except _Stopped:
+            first.cancel()
+            raise
 
     def _count(self, outcome: Outcome) -> None:
         if outcome.report:
@@ -292,5 +341,16 @@ class IngestRun:
             raise _Stopped
 
     @property
+    def _retries(self) -> bool:
+        return self._options.retry or self._options.password is not None
+
+    @property
     def _model(self) -> EmbeddingModel | None:
         return self._ports.embedder.model if self._ports.embedder else None
+
+
+def _has_room(begun: deque[Begun]) -> bool:
+    """Return whether one more file may be begun: what is parsed here gains nothing from being read ahead."""
+    if not begun:
+        return True
+    return begun[-1].is_elsewhere and len(begun) < _FILES_AHEAD and sum(one.held for one in begun) < _BYTES_AHEAD

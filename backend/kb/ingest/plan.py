@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kb.domain.files import ScannedFile, ScanProblem, Scope
-from kb.domain.items import Item, ItemState
+from kb.domain.files import FileBytes, ScannedFile, ScanProblem, Scope
+from kb.domain.items import MEMBER, Item, ItemState
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import ItemId
+from kb.ingest.order import weight_of
 
 # The scan could not see what is there: nothing is known to be gone.
 _UNSEEN = frozenset({"permission", "placeholder", "unreadable"})
@@ -17,10 +18,17 @@ _RETRIED = frozenset({ItemState.FAILED, ItemState.WAITING})
 
 
 class Change(NamedTuple):
-    """A file that must be read; without an item it was not known at this path."""
+    """A file that must be read; without an item it was not known at this path.
+
+    Attributes:
+        content: of an attachment or archive member, which came with its container.
+        depth: how many containers it lies in.
+    """
 
     file: ScannedFile
     item: Item | None
+    content: FileBytes | None = None
+    depth: int = 0
 
 
 @dataclass(slots=True)
@@ -28,10 +36,11 @@ class Plan:
     """The work of a run.
 
     Attributes:
-        changes: files to read, in path order.
+        changes: files to read, quick kinds first, each kind in path order.
         respelled: unchanged files whose name on the disk has another Unicode form now.
         missing: known items of the scope whose file the scan did not meet.
         problems: what the scan could not look into.
+        members: known attachments and archive members of the files in `changes`, by container.
     """
 
     scanned: int = 0
@@ -39,6 +48,7 @@ class Plan:
     respelled: list[tuple[ItemId, ScannedFile]] = field(default_factory=list)
     missing: dict[WorkspacePath, Item] = field(default_factory=dict)
     problems: list[ScanProblem] = field(default_factory=list)
+    members: dict[WorkspacePath, dict[WorkspacePath, Item]] = field(default_factory=dict)
 
 
 def make_plan(
@@ -61,19 +71,26 @@ def make_plan(
         on_unchanged: called for each file that needs nothing.
     """
     plan = Plan()
+    members = _take_members(live)
     for entry in found:
         plan.scanned += 1
         if isinstance(entry, ScanProblem):
             plan.problems.append(entry)
             continue
         item = live.pop(entry.path, None)
-        if item is None or _needs_reading(item, entry, is_current, retry=retry):
+        inside = members.pop(entry.path, {})
+        if item is None or _needs_reading(item, entry, inside.values(), is_current, retry=retry):
             plan.changes.append(Change(entry, item))
+            plan.members[entry.path] = inside
             continue
         if item.disk_name != entry.disk_name:
             plan.respelled.append((item.item_id, entry))
-        on_unchanged(item)
-    plan.changes.sort(key=lambda change: change.file.path)
+        for known in (item, *inside.values()):
+            on_unchanged(known)
+        plan.scanned += len(inside)
+    plan.changes.sort(key=lambda change: (weight_of(change.file.path), change.file.path))
+    for inside in members.values():
+        live.update(inside)
     unseen = [problem for problem in plan.problems if problem.reason in _UNSEEN]
     plan.missing = {
         path: item for path, item in live.items() if _is_within(path, scope.paths) and not _is_hidden(path, unseen)
@@ -81,18 +98,30 @@ def make_plan(
     return plan
 
 
+def _take_members(live: dict[WorkspacePath, Item]) -> dict[WorkspacePath, dict[WorkspacePath, Item]]:
+    """Take attachments and archive members out: no scan meets them, they are there as long as their container is."""
+    members: dict[WorkspacePath, dict[WorkspacePath, Item]] = {}
+    for path in [path for path in live if MEMBER in path]:
+        item = live.pop(path)
+        members.setdefault(item.container or path, {})[path] = item
+    return members
+
+
 def wants_retry(item: Item) -> bool:
     """Return whether `retry` reads this item again."""
     return item.state in _RETRIED
 
 
-def _needs_reading(item: Item, file: ScannedFile, is_current: Callable[[str | None], bool], *, retry: bool) -> bool:
-    if item.identity != file.identity or not is_current(item.fingerprint):
+def _needs_reading(
+    item: Item, file: ScannedFile, inside: Iterable[Item], is_current: Callable[[str | None], bool], *, retry: bool
+) -> bool:
+    if item.identity != file.identity:
         return True
-    return retry and wants_retry(item)
+    return any(not is_current(known.fingerprint) or (retry and wants_retry(known)) for known in (item, *inside))
 
 
 def _is_within(path: str, scope_paths: tuple[WorkspacePath, ...]) -> bool:
+    path = path.partition(MEMBER)[0]
     return not scope_paths or any(path == part or path.startswith(part + "/") for part in scope_paths)
 
 

@@ -282,7 +282,7 @@ def test_the_line_of_a_new_file_says_how_it_was_read() -> None:
     assert report.items is not None
     (line,) = report.items
     assert (line.kind, line.doc_path, line.byte_len, line.block_count, line.chunk_count) == ("new", "a.md", 50, 2, 2)
-    assert line.parser_version == "lines-1+normalise-v1"
+    assert line.parser_version == "lines-1+normalise-v1+unmasked"
     assert line.chunker_version == "structure-v1"
     assert line.item_id == world.library.item("a.md").item_id
 

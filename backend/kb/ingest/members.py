@@ -1,0 +1,58 @@
+"""Files inside files: attachments and archive members as items of their own, `mail.eml!/report.pdf`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kb.domain.documents import Member
+from kb.domain.files import FileBytes, FileIdentity, ScannedFile
+from kb.domain.ids import content_hash
+from kb.domain.items import MEMBER, Item, MediaType
+from kb.domain.paths import WorkspacePath, workspace_path
+from kb.ingest.plan import Change
+
+CONTAINERS = frozenset({MediaType.ARCHIVE, MediaType.EML, MediaType.MBOX, MediaType.MSG})
+"""Kinds that may hold each other without end."""
+
+
+def member_changes(
+    container: Change, members: Iterable[Member], known: Mapping[WorkspacePath, Item]
+) -> tuple[Change, ...]:
+    """Return each member as a file to take in; of two with one name the later gets a number."""
+    taken: set[str] = set()
+    changes: list[Change] = []
+    for member in members:
+        path = _free(f"{container.file.path}{MEMBER}{_cleaned(member.name)}", taken)
+        modified = member.modified_ns if member.modified_ns is not None else container.file.identity.mtime_ns
+        identity = FileIdentity(len(member.data), modified, "member")
+        # As the disk spells the container; inside it there is only one spelling.
+        disk_name = f"{container.file.disk_name}{path.removeprefix(container.file.path)}"
+        content = FileBytes(member.data, content_hash(member.data), identity)
+        changes.append(Change(ScannedFile(path, disk_name, identity), known.get(path), content, container.depth + 1))
+    return tuple(changes)
+
+
+def known_inside(known: Mapping[WorkspacePath, Item], container: str) -> list[WorkspacePath]:
+    """Return the paths of known members of a container, those of containers in it too."""
+    prefix = container + MEMBER
+    return [path for path in known if path.startswith(prefix)]
+
+
+def _free(path: str, taken: set[str]) -> WorkspacePath:
+    stem, dot, suffix = path.rpartition(".")
+    if not dot or "/" in suffix:
+        stem, suffix = path, ""
+    free = workspace_path(path)
+    number = 2
+    while free in taken:
+        free = workspace_path(f"{stem} ({number}){'.' if suffix else ''}{suffix}")
+        number += 1
+    taken.add(free)
+    return free
+
+
+def _cleaned(name: str) -> str:
+    """Return a name that neither climbs nor looks like a member of something else."""
+    parts = (part.strip() for part in name.replace("\\", "/").replace("\0", "").split("/"))
+    kept = [part.rstrip("!") or "_" for part in parts if part not in {"", ".", ".."}]
+    return "/".join(kept) or "unnamed"

@@ -1,0 +1,55 @@
+"""Why a file gives nothing that can be searched, as a stable word and a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kb.domain.errors import Unreadable
+from kb.domain.items import Item, ItemState, MediaType
+from kb.ingest.making import MadeDocument
+
+LOCKED = "locked"
+"""A password opens the file; it waits for one."""
+_FAMILIES = {
+    MediaType.PDF: "PDF files are",
+    MediaType.IMAGE: "pictures are",
+    MediaType.AUDIO: "sound recordings are",
+    MediaType.VIDEO: "videos are",
+    MediaType.HTML: "HTML pages are",
+    MediaType.OFFICE: "office documents of this make are",
+    MediaType.MAIL: "mail files of this make are",
+    MediaType.BOOK: "electronic books of this make are",
+    MediaType.ARCHIVE: "archives are",
+}
+_WAITS = {
+    "ocr_model": "its text can be recognised only with the models for that, which are not installed",
+    "speech_model": "what is said in it can be recognised only with a speech model, and none is installed",
+}
+
+
+def family(media_type: MediaType) -> str:
+    """Return the kind as the subject of a sentence, with its verb."""
+    return _FAMILIES.get(media_type, "files of this kind are")
+
+
+def why_nothing(base: Item, made: MadeDocument) -> tuple[ItemState, str, str]:
+    """Return state, word and sentence of a file that was read and holds no text."""
+    units = made.document.coverage
+    if made.waits_for:
+        return ItemState.WAITING, made.waits_for, _WAITS.get(made.waits_for, f"it waits for {made.waits_for}")
+    if made.members:
+        count = len(made.members)
+        files = "one file in it is an item" if count == 1 else f"{count} files in it are items"
+        return ItemState.EMPTY, "members", f"it has no text of its own; the {files} of their own"
+    failed = Counter(unit.reason or "unreadable" for unit in units if unit.state == "failed")
+    if failed and not any(unit.state in {"text", "ocr", "blank"} for unit in units):
+        word = failed.most_common(1)[0][0]
+        return ItemState.FAILED, word, f"no {units[0].kind} of it could be read"
+    if base.active_doc_id:
+        return ItemState.EMPTY, "empty", "there is no text in it any more; its last version with text is still searched"
+    return ItemState.EMPTY, "empty", "there is no text in it"
+
+
+def with_hint(error: Unreadable) -> str:
+    """Return what happened and what to do."""
+    return f"{error.message}; {error.hint}" if error.hint else error.message
