@@ -15,12 +15,13 @@ from kb.domain.ids import content_hash
 _QUERIES = {
     "items": """
         SELECT workspace_path, disk_name, size, state, reason, included, archived_at IS NOT NULL, asset_id, checksum,
-          media_type, active_doc_id, fingerprint
+          media_type, active_doc_id, fingerprint, coverage_json
         FROM items WHERE deleted_at IS NULL""",
     "assets": "SELECT asset_id, media_type, byte_len, checksum, storage_kind, storage_path FROM assets",
     "documents": """
         SELECT d.doc_id, d.asset_id, d.workspace_path, title, lang, source_type, trust_level, d.media_type,
-          parser_version, privacy_state, line_count, block_count, text_lines_json, warnings_json, metadata_json
+          parser_version, privacy_state, line_count, block_count, text_lines_json, warnings_json, metadata_json,
+          d.coverage_json, masked_json
         FROM documents d JOIN items i ON i.active_doc_id = d.doc_id AND i.deleted_at IS NULL""",
     "tags": """
         SELECT t.doc_id, tag FROM document_tags t

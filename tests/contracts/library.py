@@ -349,6 +349,7 @@ class GatedChunksContract:
                 trust_level=TrustLevel.SECONDARY,
                 media_type=MediaType.TEXT,
             ),
+            staged("work/e.docx", "e", media_type=MediaType.DOCX, lang="fr"),
         )
         for filters, expected in (
             (SearchFilters(tags_any=("red", "green")), "ab"),
@@ -361,8 +362,11 @@ class GatedChunksContract:
             (SearchFilters(path_glob="papers/?.pdf"), "c"),
             (SearchFilters(path_glob="papers/[[]d].*"), "d"),
             (SearchFilters(path_glob="NOTES/*"), ""),
-            (SearchFilters(trust_min=TrustLevel.SECONDARY), "acd"),
+            (SearchFilters(trust_min=TrustLevel.SECONDARY), "acde"),
             (SearchFilters(source_types=("paper", "text")), "cd"),
+            (SearchFilters(source_types=("docx",)), "e"),
+            (SearchFilters(source_types=("office",)), "e"),
+            (SearchFilters(source_types=("mail",)), ""),
             (SearchFilters(source_types=("markdown",)), "ab"),
             (SearchFilters(source_types=("note",), tags_any=("blue",), lang="zh"), "a"),
         ):

@@ -12,7 +12,7 @@ from kb.app.wire.answers import answer_to_wire
 from kb.app.wire.chunks import chunk_to_wire, embedding_to_wire
 from kb.app.wire.citation import citation_to_wire
 from kb.app.wire.jobs import job_to_wire
-from kb.app.wire.library import coverage_to_wire, item_to_wire, summary_to_wire, totals_to_wire
+from kb.app.wire.library import coverage_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.search import result_to_wire
 from kb.contract.answers import AnswersPage, AnswerStop
 from kb.contract.base import Wire
@@ -20,12 +20,13 @@ from kb.contract.chunks import ChunksPage
 from kb.contract.events import CheckedClaim, Event, Token
 from kb.contract.index import IndexCheck, IndexReport, IndexVerify
 from kb.contract.ingest import IngestItem, IngestReport, IngestScope, IngestWarning
-from kb.contract.items import Items
+from kb.contract.items import Items, ItemView
 from kb.contract.jobs import JobsPage
 from kb.contract.library import DocStates, DocumentsPage, DocumentView, LibrarySummary, OutlineEntry
 from kb.contract.setup import InitReport, InitStep
 from kb.contract.system import Doctor, DoctorCheck, Health, Problem, Server, Session
 from kb.contract.viewer import LineRange, View, ViewerContext
+from kb.domain.accounting import totals, unread
 from kb.domain.answers import (
     Answer,
     AnswerCitation,
@@ -36,14 +37,16 @@ from kb.domain.answers import (
     TokenUsage,
     TraceId,
 )
+from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import Chunk, StoredChunk
 from kb.domain.citations import Citation
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import DocumentSummary
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 from kb.domain.files import FileIdentity
-from kb.domain.items import Item, ItemState
+from kb.domain.items import Item, ItemState, MediaType
 from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
+from kb.domain.masking import MaskedSecret
 from kb.domain.paths import WorkspacePath
 from kb.domain.places import LinePlace
 from kb.domain.recipes import BlockId, ChunkId, DocumentId, ItemId
@@ -171,6 +174,22 @@ def units() -> tuple[CoverageUnit, ...]:
     return (CoverageUnit("page", 1, 12, "text"), CoverageUnit("page", 13, 13, "failed", reason="damaged"))
 
 
+def item_row() -> ItemRow:
+    """A document of those pages."""
+    item = Item(ITEM, PATH, PATH, FileIdentity(41_822, 1, "1:2"), ItemState.READY, active_doc_id=DOC)
+    return ItemRow(
+        item=item,
+        media_type=MediaType.PDF,
+        included=True,
+        archived=False,
+        kinds=("page",),
+        totals=totals(units()),
+        unread=unread(units()),
+        is_of_document=True,
+        chunk_count=38,
+    )
+
+
 def ingest_report() -> IngestReport:
     """A run with one new file and one that could not be read."""
     scope = IngestScope(root="KnowledgeBase", include=("**/*",), exclude=(".git/**",))
@@ -221,7 +240,6 @@ def payloads() -> dict[str, Wire]:
     states = DocStates(parse="done", fulltext="done", vector="done", graph="disabled")
     summary = summary_to_wire(document_summary(), states)
     chunk = chunk_to_wire(stored_chunk(), (embedding_to_wire(stored_chunk(), MODEL),))
-    item = Item(ITEM, PATH, PATH, FileIdentity(41_822, 1, "1:2"), ItemState.READY, active_doc_id=DOC)
     found = {
         "citation": citation_to_wire(PLACE),
         "search_hit": response.results[0],
@@ -238,8 +256,10 @@ def payloads() -> dict[str, Wire]:
         "chunks": ChunksPage(chunks=(chunk,), next="14"),
         "job": job,
         "jobs": JobsPage(jobs=(job,)),
-        "items": Items(items=(item_to_wire(item, totals_to_wire(units())),), next=None),
-        "coverage": coverage_to_wire(PATH, DOC, units()),
+        "items": Items(items=(item_to_wire(item_row()),), next=None),
+        "item": ItemView(item=item_to_wire(item_row())),
+        "coverage": coverage_to_wire(item_row(), units()),
+        "masked": masked_to_wire(PATH, DOC, [MaskedSecret("aws_key", "[aws_key 1]", "text", LineSpan(661, 661))]),
         "token": Token(text="heading "),
         "claim": CheckedClaim(index=0, claim=answer.claims[0]),
         "event": Event(kind="progress", job=job),

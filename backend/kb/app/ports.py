@@ -33,7 +33,7 @@ class Documents(Protocol):
         """Return one document."""
 
     def coverage(self, doc_id: DocumentId) -> tuple[CoverageUnit, ...]:
-        """Return what became of every line of a document."""
+        """Return what became of every line, page or part of a document."""
 
     def summary(self, model: EmbeddingModel | None) -> LibrarySummary:
         """Return the counts of the library."""
@@ -42,7 +42,14 @@ class Documents(Protocol):
 class Items(Protocol):
     """Files of the workspace."""
 
-    def items(self, after: str | None = None, limit: int = 100, state: ItemState | None = None) -> Page[ItemRow]:
+    def items(
+        self,
+        after: str | None = None,
+        limit: int = 100,
+        state: ItemState | None = None,
+        *,
+        attention: bool = False,
+    ) -> Page[ItemRow]:
         """Return items by path."""
 
     def item_at(self, path: WorkspacePath) -> ItemRow | None:

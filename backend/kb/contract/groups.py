@@ -20,7 +20,7 @@ from kb.contract.events import StreamEvent
 from kb.contract.files import LocalFile
 from kb.contract.index import IndexReport, IndexVerify, RebuildRequest
 from kb.contract.ingest import IngestReport, IngestRequest
-from kb.contract.items import Coverage, CoverageRequest, Items, ItemsRequest
+from kb.contract.items import Coverage, CoverageRequest, ItemRequest, Items, ItemsRequest, ItemView, Masked
 from kb.contract.jobs import Job, JobRequest, JobsPage, JobsRequest
 from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, LibrarySummary, ShowRequest
 from kb.contract.retrieval import RetrievalResponse
@@ -41,8 +41,14 @@ class LibraryGroup(Protocol):
     def items(self, request: ItemsRequest) -> Items:
         """Return a page of files with their states."""
 
+    def item(self, request: ItemRequest) -> ItemView:
+        """Return one file with its state."""
+
     def coverage(self, request: CoverageRequest) -> Coverage:
-        """Return what was read of one document."""
+        """Return what was read of one file."""
+
+    def masked(self, request: ShowRequest) -> Masked:
+        """Return where secrets were left out of one document."""
 
     def documents(self, request: DocumentsRequest) -> DocumentsPage:
         """Return a page of documents."""

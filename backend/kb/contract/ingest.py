@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from kb.contract.base import Open, Request, Wire
 
 
 class IngestRequest(Request):
-    """Read the workspace, or only `paths` of it; `retry` takes failed files again."""
+    """Read the workspace, or only `paths` of it; `retry` takes failed files again.
+
+    `password` opens locked files of this run; it is kept in memory until the run ends, and nowhere else.
+    """
+
+    # An error of validation would otherwise print what was given.
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     paths: tuple[str, ...] | None = Field(default=None, max_length=10_000)
     retry: bool = False
     summary_only: bool = False
+    password: str | None = Field(default=None, min_length=1, max_length=1_000, repr=False)
 
 
 class IngestWarning(Wire):

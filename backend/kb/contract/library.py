@@ -85,7 +85,8 @@ class DocumentView(Wire):
 class LibrarySummary(Wire):
     """What can be searched now: documents, those wholly with vectors (`vectorised`), chunks, those with `vectors`.
 
-    `model_compatible` is null without an embedding model.
+    `model_compatible` is null without an embedding model; `needs_attention` counts files that failed or wait, in whole
+    or in part.
     """
 
     schema_version: Literal["library_summary.v1"] = "library_summary.v1"
@@ -100,3 +101,4 @@ class LibrarySummary(Wire):
     workspace: str | None = None
     embedding_model: str | None = None
     vectors: int = 0
+    needs_attention: int = 0

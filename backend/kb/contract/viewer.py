@@ -34,8 +34,20 @@ class TimeRange(Wire):
     end_s: float
 
 
+class Part(Wire):
+    """A numbered part of a file: a slide, message, section, notebook cell, or a sheet with the cells to mark.
+
+    `number` is from 1, null for a sheet that only its name tells; no `cells` means the whole sheet.
+    """
+
+    kind: Annotated[Literal["sheet", "slide", "message", "section", "cell"], Open]
+    number: int | None = None
+    name: str = ""
+    cells: str = ""
+
+
 class ViewerOpenRequest(Request):
-    """A citation URI, or a chunk and perhaps a quote of it."""
+    """A citation URI or a chunk, and perhaps a quote to mark in it."""
 
     citation: str | None = Field(default=None, min_length=1, max_length=8_000)
     chunk_id: str | None = Field(default=None, min_length=1, max_length=64)
@@ -49,7 +61,12 @@ class ViewerOpenRequest(Request):
 
 
 class View(Wire):
-    """`quote` is null when it was not found; then the whole chunk is marked."""
+    """`quote` is null when it was not found; then the whole chunk is marked.
+
+    Of `lines`, `rects`, `time` and `part` those are present that apply to the media; all are narrowed to the quote.
+    Pictures have one page. `text` is also what a file is that has no viewer of its own (docx, html, ...): its text is
+    `GET sources/{item_id}/markdown`, and `part` says which section of it to show.
+    """
 
     schema_version: Literal["viewer.v1"] = "viewer.v1"
     item_id: str
@@ -60,6 +77,7 @@ class View(Wire):
     lines: LineRange | None = absent_when_none
     rects: tuple[Rect, ...] | None = absent_when_none
     time: TimeRange | None = absent_when_none
+    part: Part | None = absent_when_none
     doc_id: str | None = None
     title: str | None = None
     chunk_id: str | None = None

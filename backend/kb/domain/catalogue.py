@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from kb.domain.chunks import StoredChunk
+from kb.domain.coverage import CoverageUnit
 from kb.domain.ids import Json
 from kb.domain.items import Item, MediaType
 from kb.domain.recipes import EmbeddingId
@@ -25,14 +26,23 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """An item with what was read of it: `lines_read` of `lines`, and the chunks people can find."""
+    """An item with what was read of it, and the chunks people can find.
+
+    Attributes:
+        kinds: what its ledger counts (pages, seconds, ...), in order; several for mixed files.
+        totals: units by state (text, ocr, blank, failed, skipped, waiting); their sum is the whole.
+        unread: the failed and waiting ones.
+        is_of_document: whether the ledger is the shown document's; else it is that of a file no document came of.
+    """
 
     item: Item
     media_type: MediaType | None
     included: bool
     archived: bool
-    lines: int
-    lines_read: int
+    kinds: tuple[str, ...]
+    totals: Mapping[str, int]
+    unread: tuple[CoverageUnit, ...]
+    is_of_document: bool
     chunk_count: int
 
 
@@ -65,7 +75,7 @@ class LibrarySummary:
     """Counts of the library: items by state; what can be searched by text and by vector.
 
     `vectors` and `vectors_pending` count chunks, `vectorised` documents of which every chunk has a vector;
-    `vectors_damaged` counts all that were ever found damaged.
+    `vectors_damaged` counts all that were ever found damaged; `attention` items that failed or wait, wholly or partly.
     """
 
     items: Mapping[str, int]
@@ -77,6 +87,7 @@ class LibrarySummary:
     vectors_damaged: int
     unread_items: int
     answers: int
+    attention: int = 0
 
 
 @dataclass(frozen=True, slots=True)

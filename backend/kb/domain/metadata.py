@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from kb.domain.ids import Json
+from kb.domain.items import FAMILIES
+
+_FAMILY: Mapping[str, str] = {media.value: family.value for media, family in FAMILIES.items()}
 
 
 class SourceType(StrEnum):
@@ -21,11 +24,19 @@ class SourceType(StrEnum):
 
 
 def kinds_of(source_type: str, media_type: str) -> tuple[str, ...]:
-    """Return the words under which a filter finds a document: what it is, and what its file is.
+    """Return the words under which a filter finds a document: what it is, what its file is, and its wider family.
 
     `markdown` as a source type only says that nothing better is known; a program text is no Markdown for it.
     """
-    return (media_type,) if source_type in {SourceType.MARKDOWN, media_type} else (source_type, media_type)
+    family = _FAMILY.get(media_type)
+    files = (media_type, family) if family else (media_type,)
+    return files if source_type in {SourceType.MARKDOWN, media_type} else (source_type, *files)
+
+
+def formats_of(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return `kinds` with every format that belongs to a family among them, such as `docx` for `office`."""
+    named = dict.fromkeys(kinds)
+    return (*named, *(media for media, family in _FAMILY.items() if family in named and media not in named))
 
 
 class TrustLevel(StrEnum):

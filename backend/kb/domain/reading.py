@@ -10,6 +10,7 @@ from kb.domain.chunks import StoredChunk
 from kb.domain.documents import ParseWarning
 from kb.domain.ids import Json
 from kb.domain.items import MediaType
+from kb.domain.masking import MaskedSecret
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
 from kb.domain.spans import SourceSpan
@@ -26,13 +27,14 @@ class OutlineHeading:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetails:
-    """What `kb show` prints beside the summary; `user` are unknown front matter keys."""
+    """What `kb show` prints beside the summary; `user` are unknown front matter keys, `masked` the secrets left out."""
 
     outline: tuple[OutlineHeading, ...]
     aliases: tuple[str, ...]
     user: Mapping[str, Json]
     warnings: tuple[ParseWarning, ...]
     line_count: int
+    masked: tuple[MaskedSecret, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
+from kb.adapters.sqlite.ledger import NOTHING, coverage_from, line_coverage
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.domain.accounting import ledger_of, totals, unread
 from kb.domain.catalogue import ChunkInspection, EmbeddingInfo, ItemRow, LibrarySummary, Page
 from kb.domain.chunks import StoredChunk
 from kb.domain.coverage import CoverageUnit
@@ -32,11 +34,13 @@ SELECT d.doc_id, i.item_id, i.workspace_path, d.title, d.lang, d.metadata_json, 
 FROM {VISIBLE_DOCUMENTS}
 """
 _ITEM_ROW = f"""
-SELECT {ITEM_COLUMNS}, i.media_type, i.included, i.archived_at, d.line_count, d.text_lines_json, v.chunk_count
+SELECT {ITEM_COLUMNS}, i.media_type, i.included, i.archived_at, d.line_count, d.text_lines_json, d.coverage_json,
+  v.chunk_count
 FROM items i LEFT JOIN documents d ON d.doc_id = i.active_doc_id
 LEFT JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'
 WHERE i.deleted_at IS NULL
 """
+_ATTENTION = "(i.state IN ('failed','waiting') OR d.unread_units > 0)"
 _CHUNKS = " CROSS JOIN chunks c ON c.doc_id = v.doc_id JOIN chunkings k ON k.chunking_key = c.chunking_key WHERE "
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
@@ -69,9 +73,17 @@ class SqliteCatalogue:
         row = self._library.row(f"{_SUMMARY} AND d.doc_id = ?", (doc_id,))
         return _summary(row) if row else None
 
-    def items(self, after: str | None = None, limit: int = 100, state: ItemState | None = None) -> Page[ItemRow]:
-        """Return items whose file is there, by path, in one state if given."""
+    def items(
+        self,
+        after: str | None = None,
+        limit: int = 100,
+        state: ItemState | None = None,
+        *,
+        attention: bool = False,
+    ) -> Page[ItemRow]:
+        """Return items whose file is there, by path, in one state if given, or only those a person should look at."""
         condition, values = (" AND i.state = ?", (state.value,)) if state else ("", ())
+        condition += f" AND {_ATTENTION}" if attention else ""
         sql = f"{_ITEM_ROW}{condition} AND i.workspace_path > ? ORDER BY i.workspace_path LIMIT ?"
         rows = self._library.rows(sql, (*values, after or "", limit + 1))
         shown = tuple(map(_item_row, rows[:limit]))
@@ -121,10 +133,12 @@ class SqliteCatalogue:
         return Page(shown, str(shown[-1].chunk.ordinal) if len(rows) > limit else None)
 
     def coverage(self, doc_id: DocumentId) -> tuple[CoverageUnit, ...]:
-        """Return what became of every line of a document that can be seen; the ranges sum to the whole."""
-        sql = f"SELECT d.line_count, d.text_lines_json FROM {VISIBLE_DOCUMENTS} AND d.doc_id = ?"
+        """Return what became of every line, page or part of a document that can be seen; they sum to the whole."""
+        sql = f"SELECT d.line_count, d.text_lines_json, d.coverage_json FROM {VISIBLE_DOCUMENTS} AND d.doc_id = ?"
         row = self._library.row(sql, (doc_id,))
-        return _coverage(row[0], json.loads(row[1])) if row else ()
+        if row is None:
+            return ()
+        return coverage_from(row[2]) or line_coverage(row[0], json.loads(row[1]))
 
     def summary(self, model: EmbeddingModel | None) -> LibrarySummary:
         """Return the counts of the whole library."""
@@ -140,6 +154,10 @@ class SqliteCatalogue:
             vectors_damaged=int(self._library.meta("vectors_damaged") or 0),
             unread_items=facts.unread_items,
             answers=self._count("SELECT count(*) FROM answers"),
+            attention=self._count(
+                "SELECT count(*) FROM items i LEFT JOIN documents d"
+                f" ON d.doc_id = i.active_doc_id AND d.unread_units > 0 WHERE i.deleted_at IS NULL AND {_ATTENTION}"
+            ),
         )
 
     def _vectorised(self, model: EmbeddingModel | None) -> int:
@@ -179,27 +197,30 @@ def _summary(row: Sequence[Any]) -> DocumentSummary:
 
 
 def _item_row(row: Sequence[Any]) -> ItemRow:
-    media, included, archived_at, lines, text_lines, chunk_count = row[-6:]
-    ranges = json.loads(text_lines) if text_lines else []
+    media, included, archived_at, lines, text_lines, coverage, chunk_count = row[-7:]
+    item = item_from(row)
+    is_of_document = item.state is ItemState.READY or (item.state is ItemState.EMPTY and chunk_count == 0)
+    if is_of_document and coverage == NOTHING:
+        kinds, sums, missing = _of_lines(lines, json.loads(text_lines))
+    else:
+        ledger = coverage_from(coverage) if is_of_document and coverage else ledger_of(item)
+        kinds, sums, missing = tuple(dict.fromkeys(u.kind for u in ledger)), totals(ledger), unread(ledger)
     return ItemRow(
-        item=item_from(row),
+        item=item,
         media_type=MediaType(media) if media else None,
         included=bool(included),
         archived=archived_at is not None,
-        lines=lines or 0,
-        lines_read=sum(end - start + 1 for start, end in zip(ranges[::2], ranges[1::2], strict=True)),
+        kinds=kinds,
+        totals=sums,
+        unread=missing,
+        is_of_document=is_of_document,
         chunk_count=chunk_count or 0,
     )
 
 
-def _coverage(line_count: int, ranges: Sequence[int]) -> tuple[CoverageUnit, ...]:
-    units: list[CoverageUnit] = []
-    line = 1
-    for start, end in zip(ranges[::2], ranges[1::2], strict=True):
-        if start > line:
-            units.append(CoverageUnit("line", line, start - 1, "blank"))
-        units.append(CoverageUnit("line", start, end, "text"))
-        line = end + 1
-    if line <= line_count:
-        units.append(CoverageUnit("line", line, line_count, "blank"))
-    return tuple(units)
+def _of_lines(
+    line_count: int, ranges: Sequence[int]
+) -> tuple[tuple[str, ...], Mapping[str, int], tuple[CoverageUnit, ...]]:
+    """Sum up a text without listing its lines: it may have millions."""
+    read = sum(end - start + 1 for start, end in zip(ranges[::2], ranges[1::2], strict=True))
+    return ("line",), totals(()) | {"text": read, "blank": line_count - read}, ()

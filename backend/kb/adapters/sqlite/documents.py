@@ -9,6 +9,7 @@ from typing import Any
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.items import put_item
 from kb.adapters.sqlite.json_text import compact, now_text
+from kb.adapters.sqlite.ledger import coverage_json, masked_json, unread_units
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
 from kb.adapters.sqlite.segments import ids_json, segments_json, span_json, spans_json, strings_json
 from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
@@ -26,12 +27,13 @@ _ASSET = "INSERT OR IGNORE INTO assets VALUES (?,?,?,?,?,?,?)"
 _DOCUMENT = """
 INSERT INTO documents (doc_id, asset_id, workspace_path, title, lang, source_type, trust_level, trust_rank, media_type,
   parser_version, schema_version, line_count, block_count, text_lines_json, warnings_json, metadata_json,
-  provenance_json, created_at, updated_at)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+  provenance_json, coverage_json, masked_json, unread_units, created_at, updated_at)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 ON CONFLICT (doc_id) DO UPDATE SET
   title = excluded.title, lang = excluded.lang, source_type = excluded.source_type,
   trust_level = excluded.trust_level, trust_rank = excluded.trust_rank, warnings_json = excluded.warnings_json,
   metadata_json = excluded.metadata_json, provenance_json = excluded.provenance_json,
+  coverage_json = excluded.coverage_json, masked_json = excluded.masked_json, unread_units = excluded.unread_units,
   created_at = excluded.created_at, updated_at = excluded.updated_at
 """
 _BLOCK = "INSERT INTO blocks VALUES (?,?,?,?,?,?,?)"
@@ -264,6 +266,9 @@ def _document_row(asset: RawAsset, document: CanonicalDocument) -> tuple[Any, ..
         warnings_json(document),
         metadata_json(metadata),
         provenance_json(document),
+        coverage_json(document.coverage),
+        masked_json(document.masked),
+        unread_units(document.coverage),
         metadata.created_at.isoformat(),
         metadata.updated_at.isoformat(),
     )

@@ -16,6 +16,7 @@ from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.domain.chunks import StoredChunk
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 from kb.domain.globs import glob_pattern
+from kb.domain.metadata import formats_of
 from kb.domain.search import SearchFilters
 from kb.retrieval.ports import LibraryFacts
 
@@ -205,11 +206,11 @@ def _conditions(filters: SearchFilters) -> tuple[str, list[Any]]:
         conditions.append("d.trust_rank >= ?")
         values.append(filters.trust_min.rank)
     if filters.source_types:
-        marks = ",".join("?" * len(filters.source_types))
+        formats = formats_of(filters.source_types)
         # As `kinds_of` has it: a source type of `markdown` only says that nothing better is known.
-        named = f"d.source_type IN ({marks}) AND d.source_type <> 'markdown'"
-        conditions.append(f"({named} OR d.media_type IN ({marks}))")
-        values += (*filters.source_types, *filters.source_types)
+        named = f"d.source_type IN ({','.join('?' * len(filters.source_types))}) AND d.source_type <> 'markdown'"
+        conditions.append(f"({named} OR d.media_type IN ({','.join('?' * len(formats))}))")
+        values += (*filters.source_types, *formats)
     return "".join(f" AND {condition}" for condition in conditions), values
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.json_text import now_text
+from kb.adapters.sqlite.ledger import coverage_from, coverage_json
 from kb.adapters.sqlite.withdrawal import log_text, withdraw
 from kb.domain.files import FileIdentity, ScannedFile
 from kb.domain.items import Item, ItemState
@@ -18,19 +19,20 @@ from kb.domain.recipes import ItemId
 
 ITEM_COLUMNS = (
     "i.item_id, i.workspace_path, i.disk_name, i.size, i.mtime_ns, i.file_id, i.state, i.reason, i.asset_id,"
-    " i.checksum, i.active_doc_id, i.fingerprint"
+    " i.checksum, i.active_doc_id, i.fingerprint, i.coverage_json"
 )
 """The columns `item_from` reads, in its order."""
 
 _STATES = {state.value: state for state in ItemState}
 _SAVE = """
 INSERT INTO items (item_id, workspace_path, disk_name, size, mtime_ns, file_id, state, reason, asset_id, checksum,
-                   fingerprint, media_type, deleted_at, created_at, updated_at)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                   fingerprint, coverage_json, media_type, deleted_at, created_at, updated_at)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 ON CONFLICT (item_id) DO UPDATE SET
   workspace_path = excluded.workspace_path, disk_name = excluded.disk_name, size = excluded.size,
   mtime_ns = excluded.mtime_ns, file_id = excluded.file_id, state = excluded.state, reason = excluded.reason,
   asset_id = excluded.asset_id, checksum = excluded.checksum, fingerprint = excluded.fingerprint,
+  coverage_json = excluded.coverage_json,
   media_type = coalesce(excluded.media_type, media_type), deleted_at = excluded.deleted_at,
   updated_at = excluded.updated_at
 """
@@ -49,6 +51,7 @@ def item_from(row: Sequence[Any]) -> Item:
         row[9],
         row[10],
         row[11],
+        coverage_from(row[12]),
     )
 
 
@@ -69,7 +72,8 @@ def put_item(connection: sqlite3.Connection, item: Item, media_type: str | None)
     now = now_text()
     values = (item.item_id, item.path, item.disk_name, *item.identity, item.state.value, item.reason, item.asset_id)
     deleted = now if item.state is ItemState.DELETED else None
-    connection.execute(_SAVE, (*values, item.checksum, item.fingerprint, media_type, deleted, now, now))
+    rest = (item.checksum, item.fingerprint, coverage_json(item.coverage), media_type, deleted, now, now)
+    connection.execute(_SAVE, (*values, *rest))
     if moved:
         _log_again(connection, [moved[0]])
 

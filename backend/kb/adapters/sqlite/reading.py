@@ -10,6 +10,7 @@ from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import KEPT_MAY_BE_SEEN, SqliteGatedChunks
+from kb.adapters.sqlite.ledger import masked_from
 from kb.adapters.sqlite.payloads import warnings_from
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.domain.items import MediaType
@@ -52,7 +53,7 @@ class SqliteReading:
     def details(self, doc_id: DocumentId) -> DocumentDetails | None:
         """Return what is known about a kept document."""
         row = self._library.row(
-            "SELECT metadata_json, warnings_json, line_count FROM documents WHERE doc_id = ?", (doc_id,)
+            "SELECT metadata_json, warnings_json, line_count, masked_json FROM documents WHERE doc_id = ?", (doc_id,)
         )
         if row is None:
             return None
@@ -68,6 +69,7 @@ class SqliteReading:
             user=metadata.get("user", {}),
             warnings=warnings_from(row[1]),
             line_count=row[2],
+            masked=masked_from(row[3]),
         )
 
     def kept_chunk(self, chunk_id: ChunkId) -> KeptChunk | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from kb.app.next_steps import next_step
 from kb.app.ports import Documents, Items, Reading, Runs
 from kb.app.wire.jobs import job_to_wire
-from kb.app.wire.library import coverage_to_wire, details_to_wire, item_to_wire, summary_to_wire, totals_to_wire
+from kb.app.wire.library import coverage_to_wire, details_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.reports import report_to_wire
 from kb.contract.base import Empty
 from kb.contract.ingest import IngestReport, IngestRequest
-from kb.contract.items import Coverage, CoverageRequest, CoverageTotals, ItemsRequest
+from kb.contract.items import Coverage, CoverageRequest, ItemRequest, ItemsRequest, ItemView, Masked
 from kb.contract.items import Items as ItemsPage
 from kb.contract.jobs import Job, JobRequest
 from kb.contract.library import (
@@ -22,6 +23,7 @@ from kb.contract.library import (
     LibrarySummary,
     ShowRequest,
 )
+from kb.domain.accounting import ledger_of
 from kb.domain.catalogue import ItemRow
 from kb.domain.documents import DocumentSummary
 from kb.domain.embeddings import EmbeddingModel
@@ -90,15 +92,29 @@ class Library:
     def items(self, request: ItemsRequest) -> ItemsPage:
         """Return a page of files with their states."""
         state = ItemState(request.state) if request.state else None
-        page = self._items.items(request.cursor, request.limit, state)
-        return ItemsPage(items=tuple(item_to_wire(row.item, _totals(row)) for row in page.entries), next=page.next)
+        page = self._items.items(request.cursor, request.limit, state, attention=request.attention)
+        return ItemsPage(items=tuple(map(item_to_wire, page.entries)), next=page.next)
+
+    def item(self, request: ItemRequest) -> ItemView:
+        """Return one file with its state."""
+        return ItemView(item=item_to_wire(self._named(request.item)))
 
     def coverage(self, request: CoverageRequest) -> Coverage:
-        """Return what was read of one document."""
-        row = self._row(request.doc_path)
-        doc_id = row.item.active_doc_id
-        units = self._documents.coverage(doc_id) if doc_id else ()
-        return coverage_to_wire(row.item.path, doc_id, units)
+        """Return what was read of one file."""
+        row = self._items.item_at(workspace_path(request.doc_path))
+        if row is None:
+            raise _unknown(request.doc_path)
+        doc_id = row.item.active_doc_id if row.is_of_document else None
+        units = self._documents.coverage(doc_id) if doc_id else ledger_of(row.item)
+        return coverage_to_wire(row, units)
+
+    def masked(self, request: ShowRequest) -> Masked:
+        """Return where secrets were left out of one document."""
+        document = self._documents.document(find_document(self._items, self._documents, request.doc))
+        details = self._reading.details(document.doc_id) if document else None
+        if document is None or details is None:
+            raise _unknown(request.doc)
+        return masked_to_wire(document.workspace_path, document.doc_id, details.masked)
 
     def documents(self, request: DocumentsRequest) -> DocumentsPage:
         """Return a page of documents."""
@@ -130,6 +146,7 @@ class Library:
             workspace=self._workspace,
             embedding_model=self._model.id if self._model else None,
             vectors=counts.vectors,
+            needs_attention=counts.attention,
         )
 
     def _states(self, document: DocumentSummary) -> DocStates:
@@ -143,10 +160,13 @@ class Library:
             }
         )
 
-    def _row(self, path: str) -> ItemRow:
-        row = self._items.item_at(workspace_path(path))
+    def _named(self, what: str) -> ItemRow:
+        row = find_item(self._items, what)
         if row is None:
-            raise _unknown(path)
+            document = self._documents.document(DocumentId(what))
+            row = self._items.item(document.item_id) if document else None
+        if row is None:
+            raise _unknown(what)
         return row
 
     def _run_items(self, run_id: str) -> Iterator[Mapping[str, Json]]:
@@ -165,31 +185,31 @@ def find_document(items: Items, documents: Documents, what: str) -> DocumentId:
     Raises:
         NotFound: nothing by that name can be seen; the message says why when the file is known.
     """
-    row = items.item(what)
+    row = find_item(items, what)
     if row is None and documents.document(DocumentId(what)) is not None:
         return DocumentId(what)
-    if row is None:
-        try:
-            row = items.item_at(workspace_path(what))
-        except InvalidInput:
-            row = None
     if row is None:
         raise _unknown(what)
     if row.item.active_doc_id is None:
         raise NotFound(
             f"{row.item.path} cannot be searched: {row.item.reason or row.item.state.value}",
-            hint="run `kb ingest` after mending the file",
+            hint=next_step(row.item, row.unread) or "run `kb ingest` after mending the file",
         )
     return row.item.active_doc_id
+
+
+def find_item(items: Items, what: str) -> ItemRow | None:
+    """Return the file that an item_id or a path names."""
+    row = items.item(what)
+    if row is not None:
+        return row
+    try:
+        return items.item_at(workspace_path(what))
+    except InvalidInput:
+        return None
 
 
 def _unknown(what: str) -> NotFound:
     return NotFound(
         f"there is no document {what[:200]!r}", hint="list them with `kb list docs`, or run `kb ingest` first"
     )
-
-
-def _totals(row: ItemRow) -> CoverageTotals | None:
-    if row.item.active_doc_id is None:
-        return None
-    return totals_to_wire(()).model_copy(update={"text": row.lines_read, "blank": row.lines - row.lines_read})

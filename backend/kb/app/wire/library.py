@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, cast
 
+from kb.app.next_steps import needs_attention, next_step
 from kb.contract import items as wire_items
 from kb.contract import library as wire
 from kb.contract.ingest import IngestWarning
+from kb.domain.accounting import totals, unread
+from kb.domain.catalogue import ItemRow
 from kb.domain.citations import cite
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import DocumentSummary, ParseWarning
-from kb.domain.items import Item
+from kb.domain.masking import MaskedSecret
+from kb.domain.paths import WorkspacePath
 from kb.domain.reading import DocumentDetails
 
 _Warning = Literal["malformed_frontmatter", "malformed_table", "encoding_fallback", "extract_failed"]
@@ -68,43 +71,67 @@ def warnings_to_wire(warnings: Iterable[ParseWarning]) -> tuple[IngestWarning, .
     return tuple(IngestWarning(kind=cast(_Warning, warning.kind), note=warning.note) for warning in warnings)
 
 
-def item_to_wire(item: Item, coverage: wire_items.CoverageTotals | None = None) -> wire_items.ItemEntry:
+def item_to_wire(row: ItemRow) -> wire_items.ItemEntry:
     """Return one file of the workspace."""
+    item = row.item
     return wire_items.ItemEntry(
         item_id=item.item_id,
         doc_path=item.path,
         state=item.state.value,
         reason=item.reason,
-        coverage=coverage,
+        coverage=wire_items.CoverageTotals(**row.totals),
         doc_id=item.active_doc_id,
         byte_len=item.identity.size,
+        media_type=row.media_type.value if row.media_type else None,
+        coverage_kinds=row.kinds,
+        unread=tuple(map(_unit, row.unread)),
+        needs_attention=needs_attention(item, row.unread),
+        next_step=next_step(item, row.unread),
     )
 
 
-def coverage_to_wire(doc_path: str, doc_id: str | None, units: Iterable[CoverageUnit]) -> wire_items.Coverage:
-    """Return the coverage ledger of a document as `coverage.v1`."""
+def coverage_to_wire(row: ItemRow, units: Iterable[CoverageUnit]) -> wire_items.Coverage:
+    """Return the coverage ledger of a file as `coverage.v1`."""
     listed = tuple(units)
+    item, missing = row.item, unread(listed)
     return wire_items.Coverage(
-        doc_path=doc_path,
-        doc_id=doc_id,
-        units=tuple(
-            wire_items.CoverageUnit(
-                kind=unit.kind,
-                start=unit.start,
-                end=unit.end,
-                state=unit.state,
-                confidence=unit.confidence,
-                reason=unit.reason,
-            )
-            for unit in listed
-        ),
+        doc_path=item.path,
+        doc_id=item.active_doc_id if row.is_of_document else None,
+        units=tuple(map(_unit, listed)),
         totals=totals_to_wire(listed),
+        item_id=item.item_id,
+        state=item.state.value,
+        reason=item.reason,
+        needs_attention=needs_attention(item, missing),
+        next_step=next_step(item, missing),
     )
 
 
 def totals_to_wire(units: Iterable[CoverageUnit]) -> wire_items.CoverageTotals:
-    """Return how many units are in each state; ranges count every unit in them."""
-    counts: Counter[str] = Counter()
-    for unit in units:
-        counts[unit.state] += unit.end - unit.start + 1
-    return wire_items.CoverageTotals(**counts)
+    """Return how many units are in each state."""
+    return wire_items.CoverageTotals(**totals(units))
+
+
+def masked_to_wire(path: WorkspacePath, doc_id: str, masked: Iterable[MaskedSecret]) -> wire_items.Masked:
+    """Return what was masked in a document as `masked.v1`."""
+    places = [
+        wire_items.MaskedPlace(
+            kind=secret.kind,
+            placeholder=secret.placeholder,
+            where=secret.where,
+            uri=cite(path, [secret.span], None).to_uri() if secret.span else None,
+        )
+        for secret in masked
+    ]
+    return wire_items.Masked(doc_path=path, doc_id=doc_id, masked=tuple(places))
+
+
+def _unit(unit: CoverageUnit) -> wire_items.CoverageUnit:
+    return wire_items.CoverageUnit(
+        kind=unit.kind,
+        start=unit.start,
+        end=unit.end,
+        state=unit.state,
+        confidence=unit.confidence,
+        reason=unit.reason,
+    )

@@ -54,9 +54,11 @@ def test_items_are_listed_with_what_was_read_of_them(ports: Ports, catalogue: Sq
     ports.publish(staged("a.md", "One.", "Two."))
     ports.items.save_item(an_item("scan.pdf", state=ItemState.WAITING))
     rows = catalogue.items().entries
-    assert [(row.item.path, row.item.state.value, row.lines, row.lines_read, row.chunk_count) for row in rows] == [
-        ("a.md", "ready", 5, 3, 2),
-        ("scan.pdf", "waiting", 0, 0, 0),
+    said = [(row.item.path, row.item.state.value, row.kinds, row.totals, row.chunk_count) for row in rows]
+    nothing = {"text": 0, "ocr": 0, "blank": 0, "failed": 0, "skipped": 0, "waiting": 0}
+    assert said == [
+        ("a.md", "ready", ("line",), nothing | {"text": 3, "blank": 2}, 2),
+        ("scan.pdf", "waiting", ("section",), nothing | {"waiting": 1}, 0),
     ]
     assert [row.item.path for row in catalogue.items(state=ItemState.WAITING).entries] == ["scan.pdf"]
     assert catalogue.items(limit=1).next == "a.md"

@@ -17,8 +17,12 @@ from tests.logical_state import logical_state
 
 GOLDEN = Path(__file__).parent / "golden"
 FIRST = Path(__file__).parents[3] / "fixtures" / "library-v1.sqlite"
-ADD = Migration(2, "add a table", "CREATE TABLE more (name TEXT); -- a remark; with a semicolon\n")
-BROKEN = Migration(3, "broken", "CREATE TABLE more_still (name TEXT);\nINSERT INTO nowhere VALUES (1);\n")
+ADD = Migration(
+    len(known_migrations()) + 1, "add a table", "CREATE TABLE more (name TEXT); -- a remark; with a semicolon\n"
+)
+BROKEN = Migration(
+    len(known_migrations()) + 2, "broken", "CREATE TABLE more_still (name TEXT);\nINSERT INTO nowhere VALUES (1);\n"
+)
 
 
 def schema(library: Library) -> str:
@@ -61,8 +65,12 @@ def test_the_first_library_becomes_one_of_today(library: Library, tmp_path: Path
 
 def test_every_migration_is_written_down(tmp_path: Path) -> None:
     library = Library(tmp_path, migrations=[*known_migrations(), ADD])
-    assert library.rows("SELECT id, description FROM migrations ORDER BY id") == [(1, "init"), (2, "add a table")]
-    assert library.meta("schema_version") == "2"
+    assert library.rows("SELECT id, description FROM migrations ORDER BY id") == [
+        (1, "init"),
+        (2, "coverage and masking"),
+        (3, "add a table"),
+    ]
+    assert library.meta("schema_version") == "3"
     library.close()
 
 
@@ -81,7 +89,7 @@ def test_a_migration_that_fails_on_the_copy_leaves_the_library_as_it_was(tmp_pat
 
 
 def test_a_migration_that_orphans_rows_is_caught_on_the_copy(tmp_path: Path) -> None:
-    orphan = Migration(2, "orphan", "DELETE FROM assets;")
+    orphan = Migration(len(known_migrations()) + 1, "orphan", "DELETE FROM assets;")
     with pytest.raises(StorageFailed, match="failed its check on a copy"):
         Library(kept_first_library(tmp_path / "first"), migrations=[*known_migrations(), orphan])
 

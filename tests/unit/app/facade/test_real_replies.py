@@ -108,6 +108,8 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "jobs/cancel": {"job_id": ids["ingest"]},
         "jobs/get": {"job_id": ids["ingest"]},
         "library/coverage": {"doc_path": "ops/backup.md"},
+        "library/item": {"item": "bad.md"},
+        "library/masked": {"doc": "bad.md"},
         "library/report": {"job_id": ids["ingest"]},
         "library/show": {"doc": "ops/백업 #1 100%.md"},
         "search/find": {"query": "백업", "mode": "lexical", "graph_weight": 0.5, "filters": {"lang": "ko"}},

@@ -39,6 +39,7 @@ from tests.wire.payloads import (
     document_summary,
     domain_answer,
     domain_job,
+    item_row,
     search_result,
     stored_chunk,
     units,
@@ -184,7 +185,7 @@ def test_a_chunk_is_sent_whole() -> None:
 
 
 def test_coverage_totals_sum_to_the_whole() -> None:
-    coverage = coverage_to_wire("a.pdf", "d", units())
+    coverage = coverage_to_wire(item_row(), units())
     assert sum(coverage.totals.model_dump().values()) == 13
     assert (coverage.totals.text, coverage.totals.failed) == (12, 1)
 

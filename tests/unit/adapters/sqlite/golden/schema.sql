@@ -7,6 +7,7 @@ CREATE INDEX document_versions_doc ON document_versions(doc_id, item_id, state, 
 CREATE INDEX document_versions_indexing ON document_versions(doc_id) WHERE state = 'indexing';
 CREATE INDEX documents_asset ON documents(asset_id);
 CREATE INDEX documents_hidden ON documents(doc_id) WHERE privacy_state <> 'current';
+CREATE INDEX documents_unread ON documents(doc_id) WHERE unread_units > 0;
 CREATE INDEX embedding_records_pending ON embedding_records(model_key, char_count, text_hash) WHERE state = 'pending';
 CREATE INDEX embedding_records_written ON embedding_records(model_key, log_seq) WHERE state = 'written';
 CREATE INDEX index_log_text ON index_log(seq) WHERE projection = 'text';
@@ -138,7 +139,7 @@ CREATE TABLE documents (
   provenance_json TEXT NOT NULL,
   created_at      TEXT NOT NULL,
   updated_at      TEXT NOT NULL
-);
+, coverage_json TEXT NOT NULL DEFAULT '[]', masked_json TEXT NOT NULL DEFAULT '[]', unread_units INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE embedding_models (
   model_key        INTEGER PRIMARY KEY,
   fingerprint      TEXT NOT NULL UNIQUE,
@@ -212,7 +213,7 @@ CREATE TABLE items (
   fingerprint    TEXT,
   created_at     TEXT NOT NULL,
   updated_at     TEXT NOT NULL
-);
+, coverage_json TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE jobs (
   job_id           TEXT PRIMARY KEY,
   kind             TEXT NOT NULL,

@@ -1,0 +1,40 @@
+"""Whoever has a file that was not read is told what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kb.app.next_steps import NEXT_STEPS, needs_attention, next_step
+from kb.domain.coverage import CoverageUnit
+from kb.domain.items import ItemState
+from tests.builders import an_item
+
+
+@pytest.mark.parametrize("word", sorted(NEXT_STEPS))
+def test_each_reason_has_a_step_that_can_be_done(word: str) -> None:
+    item = replace(an_item("a.pdf", state=ItemState.FAILED), reason=f"{word}: a sentence")
+    assert next_step(item, ()) == NEXT_STEPS[word]
+    assert NEXT_STEPS[word]
+
+
+@pytest.mark.parametrize("state", [ItemState.FAILED, ItemState.WAITING])
+def test_a_reason_nobody_foresaw_still_has_a_step(state: ItemState) -> None:
+    item = replace(an_item("a.pdf", state=state), reason="odd_new_word: a sentence")
+    assert "kb ingest --retry" in (next_step(item, ()) or "")
+    assert needs_attention(item, ())
+
+
+def test_a_document_says_what_to_do_about_its_unread_pages_once_for_each_reason() -> None:
+    item = an_item("a.pdf", state=ItemState.READY)
+    pages = [CoverageUnit("page", n, n, "waiting", reason="ocr_model") for n in (3, 5)]
+    assert next_step(item, pages) == NEXT_STEPS["ocr_model"]
+    assert needs_attention(item, pages)
+
+
+def test_a_file_that_was_read_wholly_asks_for_nothing() -> None:
+    for state in (ItemState.READY, ItemState.EMPTY):
+        item = an_item("a.pdf", state=state)
+        assert next_step(item, ()) is None
+        assert not needs_attention(item, ())
