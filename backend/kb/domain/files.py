@@ -45,12 +45,19 @@ class FileBytes:
     Attributes:
         data: the whole content; of a recording too large for memory only the first bytes.
         disk_path: absolute; where the rest of such a recording lies, None when `data` is all.
+        disk_size: bytes of that recording.
     """
 
     data: bytes
     checksum: str
     identity: FileIdentity
     disk_path: str | None = None
+    disk_size: int = 0
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the whole content."""
+        return self.disk_size if self.disk_path is not None else len(self.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,7 +310,7 @@ class Intake:
         self._writes.append(partial(self.items.save_item, aside))
         kind = ItemKind.ERROR if state is ItemState.FAILED else ItemKind.SKIPPED
         asset = asset_id_of(content.checksum)
-        return Outcome(_reason_report(kind, base, word, sentence, asset, len(content.data)))
+        return Outcome(_reason_report(kind, base, word, sentence, asset, content.size))
 
     def _unread(self, file: ScannedFile, item: Item | None, error: Unreadable) -> Outcome:
         sentence = with_hint(error)

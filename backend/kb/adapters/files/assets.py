@@ -73,9 +73,9 @@ class CopiedAssets:
             StorageFailed: the data folder cannot be written.
         """
         name = asset_id(content.checksum)
-        size = len(content.data)
+        size = content.size
         # What came out of a container lies nowhere else.
-        if MEMBER not in file.path and (not self._copies or size > self._threshold):
+        if MEMBER not in file.path and (not self._copies or size > self._threshold or content.disk_path is not None):
             return RawAsset(name, content.checksum, size, media_type, "reference", file.path, self._now())
         where = f"assets/{name[:2]}/{name}"
         try:

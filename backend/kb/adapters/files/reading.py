@@ -20,6 +20,7 @@ from kb.domain.errors import Unreadable
 from kb.domain.files import FileBytes, FileIdentity, ScannedFile
 
 _PIECE = 1 << 20
+_HEAD = 1 << 16
 _MEBIBYTE = 1 << 20
 # Linux stamps files with a clock that ticks every 1 to 10 ms: two writes within a tick look alike.
 _TICK_NS = 12_000_000
@@ -39,12 +40,19 @@ class ContainedReader:
         read_piece: `os.read`, given so that tests can break it.
         max_bytes: a larger file is not opened.
         setting: the name of the setting that holds the limit, for the message.
+        is_recording: whether a path and the first bytes are sound or video, which may be larger and, from
+            `streamed_from` bytes on, stay on the disk: they are hashed, and only their first bytes are returned.
+        max_recording_bytes: a larger recording is not opened.
+        streamed_from: see above.
     """
 
     root: str
     max_bytes: int
     setting: str = "indexing.max_file_mb"
     read_piece: Callable[[int, int], bytes] = os.read
+    is_recording: Callable[[str, bytes], bool] = lambda _path, _head: False
+    max_recording_bytes: int = 0
+    streamed_from: int = 64 << 20
 
     def read(self, file: ScannedFile) -> FileBytes:
         """Return the bytes and their hash.
@@ -53,7 +61,7 @@ class ContainedReader:
             Unreadable: `too_big`, `vanished`, `permission`, `outside_root`, `special_file`, `changed`
                 (twice in a row while being read) or `unreadable`.
         """
-        if file.identity.size > self.max_bytes:
+        if file.identity.size > max(self.max_bytes, self.max_recording_bytes):
             raise self._too_big(file, file.identity.size)
         try:
             for _attempt in range(2):
@@ -92,15 +100,34 @@ class ContainedReader:
             before = os.fstat(handle)
             if not stat.S_ISREG(before.st_mode):
                 raise _special(file)
+            _let_the_clock_tick(before.st_mtime_ns)
+            large = before.st_size >= self.streamed_from or before.st_size > self.max_bytes
+            if large and before.st_size <= self.max_recording_bytes:
+                head = self.read_piece(handle, min(before.st_size, _HEAD))
+                if self.is_recording(file.path, head):
+                    return self._streamed(file, handle, before, head)
+                os.lseek(handle, 0, os.SEEK_SET)
             if before.st_size > self.max_bytes:
                 raise self._too_big(file, before.st_size)
-            _let_the_clock_tick(before.st_mtime_ns)
             data = self._all(handle, before.st_size)
             after = os.fstat(handle)
         identity = identity_of(after)
         if data is None or len(data) != after.st_size or identity_of(before) != identity:
             return None
         return FileBytes(data, blake3(data).hexdigest(), identity)
+
+    def _streamed(self, file: ScannedFile, handle: int, before: os.stat_result, head: bytes) -> FileBytes | None:
+        """Hash a recording without keeping it; None when it changed meanwhile."""
+        digest = blake3(head)
+        size = len(head)
+        while piece := self.read_piece(handle, _PIECE):
+            digest.update(piece)
+            size += len(piece)
+        after = os.fstat(handle)
+        identity = identity_of(after)
+        if size != after.st_size or identity_of(before) != identity:
+            return None
+        return FileBytes(head, digest.hexdigest(), identity, self._resolved(file), size)
 
     def _all(self, handle: int, size: int) -> bytes | None:
         """Return everything up to the end; None as soon as there is more than `size` bytes."""

@@ -22,6 +22,7 @@ from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
 
 MAX_FILE_BYTES = 256 << 20
+_RECORDINGS = {MediaType.AUDIO, MediaType.VIDEO}
 
 
 class WorkspaceFiles:
@@ -33,11 +34,13 @@ class WorkspaceFiles:
         *,
         cache: TextCache | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
+        max_recording_bytes: int = 0,
         read_piece: Callable[[int, int], bytes] = os.read,
     ) -> None:
         self._given = root
         self._cache = cache
         self._max_file_bytes = max_file_bytes
+        self._max_recording_bytes = max_recording_bytes
         self._read_piece = read_piece
         self._reader: ContainedReader | None = None
 
@@ -72,7 +75,13 @@ class WorkspaceFiles:
             Unreadable: it vanished, changed while read, is too big or may not be read.
         """
         if self._reader is None:  # resolving the root costs more than reading a small file
-            self._reader = ContainedReader(self._root(), self._max_file_bytes, read_piece=self._read_piece)
+            self._reader = ContainedReader(
+                self._root(),
+                self._max_file_bytes,
+                read_piece=self._read_piece,
+                is_recording=lambda path, head: media_type_of(path, head) in _RECORDINGS,
+                max_recording_bytes=self._max_recording_bytes,
+            )
         return self._reader.read(file)
 
     def media_type(self, path: WorkspacePath, data: bytes) -> MediaType:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from blake3 import blake3
 
 from kb.adapters.files.workspace import WorkspaceFiles
 from kb.domain.errors import Unreadable
@@ -232,3 +233,22 @@ def test_files_and_folders_of_someone_else_are_a_matter_of_permission() -> None:
             os.seteuid(0)
     assert found == {"a.md": "file", "closed": "permission"}
     assert (reason, message) == ("permission", "no permission to read a.md")
+
+
+def test_a_large_recording_stays_on_the_disk_and_is_hashed_whole(tmp_path: Path) -> None:
+    sound = b"OggS\0\2" + bytes(3 << 20)
+    put(tmp_path, "talk.ogg", sound)
+    files = WorkspaceFiles(tmp_path, max_file_bytes=1 << 20, max_recording_bytes=8 << 20)
+    content = files.read(only_file(files))
+    assert content.disk_path is not None
+    assert Path(content.disk_path).read_bytes() == sound
+    assert (len(content.data), content.size) == (1 << 16, len(sound))
+    assert content.checksum == blake3(sound).hexdigest()
+
+
+def test_what_is_no_recording_or_too_large_for_one_has_its_limit_all_the_same(tmp_path: Path) -> None:
+    put(tmp_path, "notes.md", b"x" * (3 << 20))
+    put(tmp_path, "talk.ogg", b"OggS\0\2" + bytes(9 << 20))
+    files = WorkspaceFiles(tmp_path, max_file_bytes=1 << 20, max_recording_bytes=8 << 20)
+    for name in ("notes.md", "talk.ogg"):
+        assert reason_of(lambda name=name: files.read(named(name)))[0] == "too_big"  # type: ignore[misc]
