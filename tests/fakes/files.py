@@ -13,7 +13,13 @@ from kb.domain.items import MediaType, RawAsset
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import asset_id
 
-SUFFIXES = {"md": MediaType.MARKDOWN, "txt": MediaType.TEXT, "pdf": MediaType.PDF, "png": MediaType.IMAGE}
+SUFFIXES = {
+    "md": MediaType.MARKDOWN,
+    "txt": MediaType.TEXT,
+    "pdf": MediaType.PDF,
+    "png": MediaType.IMAGE,
+    "zip": MediaType.ARCHIVE,
+}
 
 
 @dataclass

@@ -260,6 +260,8 @@ class IngestRun:
     def _await(self, first: Begun, done: int, total: int) -> None:
         path = first.change.file.path
         try:
+            if first.is_elsewhere:  # all else was asked for a moment ago
+                self._heed_stop()
             self._meter.step(done, total, path)
             while not first.wait(_GLANCE_SECONDS):
                 self._heed_stop()

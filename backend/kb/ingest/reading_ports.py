@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -171,7 +171,10 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True)
 class SpokenSegment:
-    """A phrase of speech; `confidence` 0-1."""
+    """A phrase of speech; `confidence` 0-1.
+
+    A segment whose only word has no text is a stretch of speech that could not be understood.
+    """
 
     words: tuple[SpokenWord, ...]
     confidence: float
@@ -192,12 +195,38 @@ class SpeechReader(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a sound or video file says about itself, before it is decoded.
+
+    Attributes:
+        seconds: its length as far as can be told without decoding, 0.0 when nothing can.
+        has_sound: whether there is a sound track.
+        tags: names in lower case, as the container has them.
+        chapters: (start in seconds, title), in order.
+    """
+
+    seconds: float
+    has_sound: bool
+    tags: Mapping[str, str] = field(default_factory=dict)
+    chapters: tuple[tuple[float, str], ...] = ()
+
+
 class SoundDecoder(Protocol):
     """Decodes the sound track of audio and video files."""
 
-    def pieces(self, source: SourceFile, limits: ReadingLimits, from_second: float) -> Iterable[tuple[float, bytes]]:
-        """Yield (start in seconds, mono float32 samples at 16 kHz) from `from_second` on, cut in pauses.
+    def about(self, source: SourceFile, limits: ReadingLimits) -> Recording:
+        """Look at a file without decoding it.
 
         Raises:
             Unreadable: as `FormatParser.read`.
+        """
+
+    def pieces(self, source: SourceFile, limits: ReadingLimits) -> Iterator[tuple[float, bytes]]:
+        """Yield (start in seconds, mono float32 samples at 16 kHz) of a few minutes each, cut in pauses.
+
+        The same file gives the same pieces, so work can be taken up again at any of them.
+
+        Raises:
+            Unreadable: as `FormatParser.read`; the length that counts is the decoded one.
         """

@@ -16,10 +16,13 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.spans import LineSpan, Segment
 from kb.ingest.making import ParsedAndChunked
 from kb.ingest.pipeline import IngestOptions, IngestPorts, IngestRun
+from kb.ingest.ports import Captioner
 from kb.ingest.report import IngestReport
+from tests.fakes.artifacts import MemoryArtifacts
 from tests.fakes.files import MemoryAssets, MemoryFiles
 from tests.fakes.indexes import CountingEmbedder, MemoryTextIndex, MemoryVectorIndex
 from tests.fakes.ingest_library import MemoryLibrary
+from tests.fakes.reading import FakeFormatReader
 
 
 @dataclass
@@ -65,6 +68,9 @@ class World:
     chroma: MemoryVectorIndex = field(default_factory=lambda: MemoryVectorIndex("chroma"))
     embedder: CountingEmbedder | None = field(default_factory=CountingEmbedder)
     parser: LineParser = field(default_factory=LineParser)
+    reader: FakeFormatReader | None = None
+    artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
+    captioner: Captioner | None = None
 
     def ports(self) -> IngestPorts:
         policy = ChunkPolicy(target_characters=40, overlap_characters=0)
@@ -73,7 +79,10 @@ class World:
             assets=self.assets,
             items=self.library,
             documents=self.library,
-            maker=ParsedAndChunked([self.parser], EnglishOnly(), policy, None),
+            maker=ParsedAndChunked(
+                [self.parser], EnglishOnly(), policy, None, reader=self.reader, captioner=self.captioner
+            ),
+            artifacts=self.artifacts,
             vectors=self.library,
             log=self.library,
             text_index=self.text_index,
@@ -90,9 +99,16 @@ class World:
         summary_only: bool = False,
         keep_versions: int = 3,
         workers: int = 1,
+        password: str | None = None,
     ) -> IngestReport:
         scope = Scope(paths=tuple(map(WorkspacePath, paths)))
-        options = IngestOptions(workers=workers, keep_versions=keep_versions, retry=retry, summary_only=summary_only)
+        options = IngestOptions(
+            workers=workers,
+            keep_versions=keep_versions,
+            retry=retry,
+            summary_only=summary_only,
+            password=password,
+        )
         return IngestRun(self.ports(), scope, options, report=report, should_stop=should_stop).run()
 
     def embedded(self) -> int:
