@@ -1,0 +1,1 @@
+"""Sound decoded, speech recognised, renditions made for players."""
