@@ -19,6 +19,9 @@ class MemoryArtifacts:
     settled: set[DocumentId] = field(default_factory=set)
 
     def keep(self, doc_id: DocumentId, pages: Sequence[PageText], transcript: Transcript | None) -> None:
+        if not pages and transcript is None:
+            return
+        self.discard([doc_id])
         if pages:
             self.pages[doc_id] = tuple(pages)
         if transcript is not None:

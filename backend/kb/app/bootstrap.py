@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from kb.adapters.files.artifacts import FileArtifacts
 from kb.adapters.files.assets import CopiedAssets
 from kb.adapters.files.cache import FileTextCache
 from kb.adapters.files.lock import LibraryLock
@@ -37,6 +38,7 @@ from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable, StorageFailed
+from kb.domain.recipes import DocumentId
 from kb.ingest.pipeline import IngestPorts
 from kb.ingest.projections import follow_vectors
 from kb.jobs.endings import RememberedEnds
@@ -131,6 +133,11 @@ class Parts:
     def integrity(self) -> SqliteIntegrity:
         """Return the checks of the library file."""
         return SqliteIntegrity(self.library)
+
+    @_made_once
+    def artifacts(self) -> FileArtifacts:
+        """Return the words with boxes and the transcripts of documents."""
+        return FileArtifacts(self.configuration.data_dir)
 
     @_made_once
     def job_store(self) -> RememberedEnds:
@@ -281,6 +288,7 @@ class Parts:
             vector_indexes=self.vector_indexes,
             embedder=self.embedder,
             together=self.library.transaction,
+            artifacts=self.artifacts,
         )
 
     @_made_once
@@ -328,6 +336,10 @@ class Parts:
             with contextlib.suppress(KebabError):
                 self.ready_retriever()
                 self.embedder.embed_query("")
+
+    def orphans(self) -> Sequence[DocumentId]:
+        """Return documents that are gone and have artifacts all the same: purged, or never committed."""
+        return self.integrity.unknown_documents(self.artifacts.documents())
 
     def close(self) -> None:
         """Stop children and let go of files."""

@@ -54,6 +54,7 @@ def library_checks(parts: Parts) -> Iterator[DoctorCheck]:
     yield DoctorCheck(name="text_index_open", ok=text.ok, detail=text.detail, hint=text.hint)
     yield _vector_check(vectors)
     yield _embedding_check(parts)
+    yield from _artifacts_checks(parts)
     yield _language_check(parts)
 
 
@@ -127,3 +128,11 @@ def _language_check(parts: Parts) -> DoctorCheck:
         return DoctorCheck(name="llm_model", ok=True, detail=f"{parts.language_model().ref.id} (llama_cpp)")
     except KebabError as error:
         return DoctorCheck(name="llm_model", ok=True, detail=error.message, hint=error.hint)
+
+
+def _artifacts_checks(parts: Parts) -> Iterator[DoctorCheck]:
+    """What is left of documents that are gone is only in the way, never unhealthy, and else not worth a line."""
+    left = len(parts.orphans())
+    if left:
+        detail = f"{left} left of documents that are gone"
+        yield DoctorCheck(name="artifacts", ok=True, detail=detail, hint="the next `kb ingest` removes them")

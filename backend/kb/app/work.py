@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -38,10 +39,16 @@ class JobDesk:
             ended=self._tell_end,
         )
         self._running = False
+        # In memory alone: a job that is taken up again after a crash runs without.
+        self._passwords: dict[JobId, str] = {}
+        self._passwords_lock = threading.Lock()
 
-    def start(self, kind: JobKind, payload: Mapping[str, Json]) -> Job:
-        """Add a job and wake the runner."""
-        job = self._parts.job_store.enqueue(kind, payload)
+    def start(self, kind: JobKind, payload: Mapping[str, Json], *, password: str | None = None) -> Job:
+        """Add a job and wake the runner; `password` is for this job and kept nowhere."""
+        with self._passwords_lock:  # the runner may take the job before this thread goes on
+            job = self._parts.job_store.enqueue(kind, payload)
+            if password is not None:
+                self._passwords[job.job_id] = password
         self.begin()
         self._runner.wake()
         return job
@@ -62,6 +69,8 @@ class JobDesk:
         self._events.progress(job_to_wire(replace(job, progress=progress)))
 
     def _tell_end(self, job_id: JobId) -> None:
+        with self._passwords_lock:
+            self._passwords.pop(job_id, None)
         job = self._parts.job_control.get(job_id)
         if job is not None:
             self._events.progress(job_to_wire(job))
@@ -69,12 +78,15 @@ class JobDesk:
 
     def _ingest(self, job: Job, context: JobContext) -> Finished:
         settings, configuration = self._parts.settings, self._parts.configuration
+        with self._passwords_lock:
+            password = self._passwords.pop(job.job_id, None)
         workers = settings.indexing.max_parallel_embeddings or os.cpu_count() or 1
         options = IngestOptions(
             workers=workers,
             keep_versions=settings.storage.kept_versions,
             retry=bool(job.payload.get("retry")),
             summary_only=bool(job.payload.get("summary_only")),
+            password=password,
         )
         paths = job.payload.get("paths")
         scope = Scope(
@@ -88,6 +100,7 @@ class JobDesk:
         result = report_to_json(report, configuration.workspace.name)
         self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
         self._trim_log()
+        self._parts.artifacts.discard(self._parts.orphans())
         self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
 

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.float16 import is_sound
 from kb.domain.catalogue import IntegrityReport
+from kb.domain.recipes import DocumentId
 
 _COUNTS = ("items", "documents", "chunks", "embedding_records", "vectors", "index_log", "answers", "jobs")
 # Things that must never be, and the sentence for each.
@@ -60,6 +62,14 @@ class SqliteIntegrity:
                 problems.append(f"{damaged} of {checked} vectors looked at are damaged; the next ingest repairs them")
             counts = {table: int(view.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in _COUNTS}
             return IntegrityReport(tuple(problems), int(self._library.meta("schema_version") or 0), checked, counts)
+
+    def unknown_documents(self, doc_ids: Iterable[DocumentId]) -> list[DocumentId]:
+        """Return those of `doc_ids` that the library does not hold, in their order."""
+        asked = list(doc_ids)
+        if not asked:
+            return []
+        known = {row[0] for row in self._library.rows("SELECT doc_id FROM documents")}
+        return [doc_id for doc_id in asked if doc_id not in known]
 
 
 def _check_vectors(view: sqlite3.Connection, sample: int | None) -> tuple[int, int]:

@@ -40,8 +40,8 @@ from kb.jobs.ports import JobControl
 class Work(Protocol):
     """Starts long work."""
 
-    def start(self, kind: JobKind, payload: Mapping[str, Json]) -> StoredJob:
-        """Add a job and wake the runner."""
+    def start(self, kind: JobKind, payload: Mapping[str, Json], *, password: str | None = None) -> StoredJob:
+        """Add a job and wake the runner; `password` is for this job and kept nowhere."""
 
 
 class Library:
@@ -76,7 +76,10 @@ class Library:
             "retry": request.retry,
             "summary_only": request.summary_only,
         }
-        return job_to_wire(self._work.start(JobKind.INGEST, payload))
+        if request.password is not None:
+            # Only that there is one: another job than the same request without.
+            payload["unlock"] = True
+        return job_to_wire(self._work.start(JobKind.INGEST, payload, password=request.password))
 
     def report(self, request: JobRequest) -> IngestReport:
         """Return what a finished ingest did."""
