@@ -1,0 +1,171 @@
+"""`FasterWhisperReader`: speech recognised on the CPU by Whisper through CTranslate2, behind a gate for voices."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kb.adapters.speech.languages import Listener, code_of
+from kb.adapters.speech.loops import looping
+from kb.adapters.speech.stretches import Stretches
+from kb.domain.failures import ModelUnavailable
+from kb.ingest.reading_ports import SpeechReader, SpokenSegment, SpokenWord
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.float32]
+
+RULES = "r1"
+"""Changes with the options and rules below: the same sound would give other text."""
+_RATE = 16_000
+_FILES = ("model.bin", "config.json", "tokenizer.json")
+# Shorter than this, what the gate lets through of noise is no voice.
+_LEAST_SPEECH_MS = 250
+_NOT_UNDERSTOOD_SECONDS = 5.0
+_NO_SPEECH, _HARDLY = 0.6, 0.35
+_BEAM = 5
+# The engine's own six steps take three times as long over sound that gives no text at the end either.
+_TEMPERATURES = (0.0, 0.4, 0.8)
+_HINT = "run `python3 dev.py setup`, or put a faster-whisper model beside a model.toml into the models folder"
+
+
+class FasterWhisperReader:
+    """The `SpeechReader` port over a folder with a Whisper model in CTranslate2's form.
+
+    It runs in int8, with as many threads as OMP_NUM_THREADS says, one without it. Nothing is fetched: model, tokenizer
+    and the gate's model (Silero, inside faster-whisper) are local files.
+
+    Args:
+        folder: holds model.bin, config.json, tokenizer.json.
+        name: id and version of the model.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = name
+        self._engine: Any = None
+
+    @property
+    def version(self) -> str:
+        """Engine, model and rules, without loading anything."""
+        return f"faster-whisper:{self._name}:int8:{RULES}"
+
+    def read(self, samples: bytes, offset: float, language: str | None) -> Iterator[SpokenSegment]:
+        """Yield what is said in mono float32 samples at 16 kHz, `offset` seconds added to all times.
+
+        Silence and noise give nothing. The same samples give the same text.
+
+        Raises:
+            ModelUnavailable: the model is missing or damaged.
+        """
+        import numpy as np
+        from faster_whisper.vad import VadOptions, get_speech_timestamps
+
+        sound = np.frombuffer(samples, np.float32)
+        voices = get_speech_timestamps(sound, VadOptions(min_speech_duration_ms=_LEAST_SPEECH_MS)) if len(sound) else []
+        if not voices:
+            return
+        packed = np.concatenate([sound[voice["start"] : voice["end"]] for voice in voices])
+        stretches = Stretches((voice["start"] / _RATE, voice["end"] / _RATE) for voice in voices)
+        heard: list[tuple[float, float]] = []
+        for words, spoken_in in self._recognised(packed, language):
+            placed = [(word, *stretches.original(float(word.start), float(word.end))) for word in words]
+            heard += [(start, end) for _, start, end in placed]
+            yield _segment([_word(word, start + offset, end + offset) for word, start, end in placed], spoken_in)
+        for start, end in stretches.without(sorted(heard), _NOT_UNDERSTOOD_SECONDS):
+            yield SpokenSegment((SpokenWord("", start + offset, end + offset, 0.0),), 0.0, "und")
+
+    def _recognised(self, sound: Samples, language: str | None) -> Iterator[tuple[list[Any], str]]:
+        """Yield the words of each phrase, with the language it is in."""
+        import ctranslate2  # type: ignore[import-untyped]
+
+        engine = self._loaded()
+        listener: Listener = engine.model
+        listener.begin(language)
+        # Where the first attempt fails the engine draws lots; they shall fall the same way each time.
+        ctranslate2.set_random_seed(1)
+        segments, _ = engine.transcribe(
+            sound,
+            # With `multilingual` the language is guessed anew for every 30 seconds; this one is only not None.
+            language="en",
+            multilingual=bool(listener.is_multilingual),
+            beam_size=_BEAM,
+            temperature=_TEMPERATURES,
+            word_timestamps=True,
+            # What was said before, given as a prompt, makes the engine repeat itself for minutes.
+            condition_on_previous_text=False,
+        )
+        # Asked at once: with the first phrase of the next window the listener has moved on.
+        phrases = ((segment, code_of(listener.language or "en")) for segment in segments)
+        for _, window in groupby(phrases, key=lambda phrase: phrase[0].seek):
+            yield from _kept(list(window))
+
+    def _loaded(self) -> Any:  # noqa: ANN401 - faster_whisper ships no types
+        if self._engine is None:
+            missing = [name for name in _FILES if not (self._folder / name).is_file()]
+            if missing:  # without its tokenizer the library would ask the network for one
+                raise ModelUnavailable(f"the speech model {self._name} lacks {missing[0]}", hint=_HINT)
+            from faster_whisper import WhisperModel
+
+            try:
+                engine = WhisperModel(
+                    str(self._folder),
+                    device="cpu",
+                    compute_type="int8",
+                    cpu_threads=_threads(),
+                    local_files_only=True,
+                )
+            except (RuntimeError, ValueError, OSError) as error:
+                raise ModelUnavailable(f"the speech model {self._name} is damaged", hint=_HINT) from error
+            engine.model = Listener(engine.model, engine.hf_tokenizer)
+            self._engine = engine
+        return self._engine
+
+
+def find_speech(model_places: Sequence[Path]) -> SpeechReader | None:
+    """Return a reader with the model of the last place that has one, None where none has; nothing is loaded.
+
+    The last place is the library's own models folder: a model that a person put there goes before the small one that
+    comes with the program.
+    """
+    for place in reversed(model_places):
+        for manifest in sorted(place.glob("*/model.toml")):
+            try:
+                told = tomllib.loads(manifest.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if told.get("kind") == "speech":
+                return FasterWhisperReader(manifest.parent, f"{told.get('id')}@{told.get('version')}")
+    return None
+
+
+def _kept(window: Sequence[tuple[Any, str]]) -> Iterator[tuple[list[Any], str]]:
+    """Yield the phrases of one window of 30 seconds without loops and without what is hardly speech."""
+    loops = iter(looping([word.word for segment, _ in window for word in segment.words or ()]))
+    for segment, language in window:
+        kept = [word for word in segment.words or () if not next(loops)]
+        if kept and not (segment.no_speech_prob > _NO_SPEECH and _mean(kept) < _HARDLY):
+            yield kept, language
+
+
+def _segment(words: list[SpokenWord], language: str) -> SpokenSegment:
+    return SpokenSegment(tuple(words), sum(word.probability for word in words) / len(words), language)
+
+
+def _word(word: Any, start: float, end: float) -> SpokenWord:  # noqa: ANN401 - faster_whisper ships no types
+    return SpokenWord(str(word.word), round(start, 3), round(end, 3), round(float(word.probability), 4))
+
+
+def _mean(words: Sequence[Any]) -> float:
+    return float(sum(word.probability for word in words)) / len(words)
+
+
+def _threads() -> int:
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return int(told) if told.isdecimal() and int(told) > 0 else 1
