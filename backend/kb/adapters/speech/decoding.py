@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kb.adapters.speech.tracks import SoundTrack, opened, sound_stream
+from kb.adapters.speech.tracks import SoundTrack, not_decodable, opened, sound_stream
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
 from kb.ingest.reading_ports import Recording, SourceFile
@@ -48,8 +48,10 @@ class AvSoundDecoder:
                 return Recording(seconds, has_sound=False, tags=tags, chapters=chapters)
             # Ogg keeps its tags with the track.
             tags = {**{str(key).lower(): str(value) for key, value in stream.metadata.items()}, **tags}
-            if not 0 < seconds <= limits.sound_seconds:
-                seconds = _counted(container, stream, limits.sound_seconds)
+            if not SoundTrack(container, stream, RATE).can_be_decoded():
+                raise not_decodable()
+        if not 0 < seconds <= limits.sound_seconds:
+            seconds = _counted(_content(source), limits.sound_seconds)
         if seconds > limits.sound_seconds:
             raise _too_long(limits)
         return Recording(seconds, has_sound=True, tags=tags, chapters=chapters)
@@ -98,18 +100,19 @@ def _claimed(container: Any, stream: Any | None) -> float:  # noqa: ANN401 - `av
     return 0.0
 
 
-def _counted(container: Any, stream: Any, enough: int) -> float:  # noqa: ANN401 - see above
+def _counted(content: bytes | Path, enough: int) -> float:
     """Return the length of the packets that are really there, counting no further than just beyond `enough` seconds."""
     import av
 
     seconds = 0.0
-    try:
-        for packet in container.demux(stream):
-            seconds += float((packet.duration or 0) * packet.time_base) if packet.time_base else 0.0
-            if seconds > enough:
-                break
-    except (av.error.FFmpegError, ValueError, OSError):
-        return seconds
+    with opened(content) as container:
+        try:
+            for packet in container.demux(sound_stream(container)):
+                seconds += float((packet.duration or 0) * packet.time_base) if packet.time_base else 0.0
+                if seconds > enough:
+                    break
+        except (av.error.FFmpegError, ValueError, OSError):
+            return seconds  # it breaks off here
     return seconds
 
 

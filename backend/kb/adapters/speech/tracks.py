@@ -120,11 +120,11 @@ class SoundTrack:
         if held:
             yield np.concatenate(waiting)
         if not self.frames or self.broken > self.frames:
-            raise Unreadable(
-                "there is no sound in it that can be decoded",
-                hint="play it; if that fails too, get the file again",
-                reason="damaged",
-            )
+            raise not_decodable()
+
+    def can_be_decoded(self) -> bool:
+        """Return whether there is at least one frame of sound; the container is then no longer at its start."""
+        return any(frame.samples for frame in self._decoded())
 
     def _resampled(self) -> Iterator[Samples]:
         resampler: Any = None
@@ -205,6 +205,15 @@ class SoundTrack:
             samples = part.to_ndarray().reshape(-1, self._channels)
             # Float files may hold anything, not-a-number too.
             yield np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0).astype(np.float32, copy=False)
+
+
+def not_decodable() -> Unreadable:
+    """Say that no sound comes out of a track."""
+    return Unreadable(
+        "there is no sound in it that can be decoded",
+        hint="play it; if that fails too, get the file again",
+        reason="damaged",
+    )
 
 
 def _no_sound_file(head: bytes) -> Unreadable:

@@ -1,0 +1,1 @@
+"""Recordings, and the sound of video."""
