@@ -61,6 +61,12 @@ class BlockBuilder:
         lines = [f"{number}. {item}" if ordered else f"- {item}" for number, item in enumerate(words, 1) if item]
         self._add(BlockKind.LIST, "\n".join(lines), span, Prose(ordered=ordered), None)
 
+    def outline(self, items: Iterable[tuple[int, str, str]], span: SourceSpan) -> None:
+        """Add a list with lists within it: (depth from 0, its mark such as `-` or `2.`, words), one line an item."""
+        lines = [(depth, mark, " ".join(clean(words).split())) for depth, mark, words in items]
+        text = "\n".join(f"{'  ' * min(depth, 8)}{mark} {words}" for depth, mark, words in lines if words)
+        self._add(BlockKind.LIST, text, span, Prose(), None)
+
     def code(self, text: str, span: SourceSpan, language: str | None = None) -> None:
         """Add program text; its indentation stays."""
         self._add(BlockKind.CODE, clean(text).strip("\n"), span, Code(language), None)

@@ -1,0 +1,1 @@
+"""What the web is written in: pages and feeds."""
