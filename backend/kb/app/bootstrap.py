@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kb.adapters.models.language.llama_cpp_model import LlamaCppModel
     from kb.adapters.tantivy.index import TantivyTextIndex
     from kb.adapters.vectorscan.index import ScanVectors
+    from kb.adapters.workers.reader import ChildReader
     from kb.ingest.library_ports import VectorIndexWriter
     from kb.ingest.making import ParsedAndChunked
     from kb.ingest.ports import Parser, TextDecoder
@@ -241,6 +242,15 @@ class Parts:
         return CharsetNormalizerDecoder()
 
     @_made_once
+    def reader(self) -> ChildReader:
+        """Return what reads every kind of file but text, in child processes that start with the first such file."""
+        from kb.app.readers import child_reader
+
+        settings, folder = self.settings, self.configuration.data_dir / "scratch"
+        limits, width = settings.limits.for_reading(), settings.indexing.max_parallel_files
+        return child_reader(self.decoder, self._model_places, limits, folder, width)
+
+    @_made_once
     def maker(self) -> ParsedAndChunked:
         """Return parsers, chunker and policy put together."""
         from kb.adapters.langid.detector import ScriptLanguageDetector
@@ -343,7 +353,7 @@ class Parts:
 
     def close(self) -> None:
         """Stop children and let go of files."""
-        for name in ("chroma", "scan", "text_index"):
+        for name in ("reader", "chroma", "scan", "text_index"):
             part = self.__dict__.get(name)
             if part is not None:
                 part.close()

@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kb.domain.limits import ReadingLimits
 from kb.ingest.ports import TextDecoder
 from kb.ingest.reading_ports import FormatParser
+
+if TYPE_CHECKING:
+    from kb.adapters.workers.reader import ChildReader
 
 
 def format_parsers(decoder: TextDecoder, model_places: Sequence[Path]) -> list[FormatParser]:
@@ -41,6 +45,26 @@ def format_parsers(decoder: TextDecoder, model_places: Sequence[Path]) -> list[F
     ]
     parsers = [_made(f"parsers.{module}", name, arguments) for module, name, arguments in made if arguments is not None]
     return [parser for parser in parsers if parser is not None]
+
+
+def child_reader(
+    decoder: TextDecoder, model_places: Sequence[Path], limits: ReadingLimits, folder: Path, width: int
+) -> ChildReader:
+    """Return what runs these parsers in child processes; none is started yet.
+
+    Args:
+        decoder: as for `format_parsers`.
+        model_places: likewise.
+        limits: for each file.
+        folder: for unfinished work and what children write aside; this library's own.
+        width: files at once; 0 means one for each core.
+    """
+    from kb.adapters.workers.process import ChildSetup
+    from kb.adapters.workers.reader import COMMAND, ChildReader
+
+    parsers = format_parsers(decoder, model_places)
+    versions = {media_type: parser.version for parser in parsers for media_type in parser.media_types}
+    return ChildReader(versions, ChildSetup(COMMAND, limits, tuple(model_places), folder), width=width)
 
 
 def _ocr(places: list[Path]) -> Any:  # noqa: ANN401

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from kb.domain.limits import ReadingLimits
+
 Weight = Annotated[float, Field(ge=0, le=2)]
 
 
@@ -43,7 +45,45 @@ class IndexingSettings(Section):
     """How files become searchable."""
 
     max_parallel_embeddings: int = Field(0, ge=0, le=64, description="Embedding threads; 0 means one per core.")
+    max_parallel_files: int = Field(
+        0, ge=0, le=64, description="Processes that read files other than plain text; 0 means one per core."
+    )
     max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are not read.")
+
+
+class LimitsSettings(Section):
+    """What reading one file, plain text aside, may take; beyond a limit it fails as a whole, with the word given."""
+
+    seconds: float = Field(
+        120, ge=1, le=86_400, description="Without a page, message or second of sound done: `too_slow`."
+    )
+    total_seconds: float = Field(14_400, ge=1, le=864_000, description="For the whole file: `too_slow`.")
+    memory_mb: int = Field(
+        1024, ge=128, le=1_048_576, description="Memory of the process that reads it: `too_much_memory`."
+    )
+    pages: int = Field(20_000, ge=1, le=10_000_000, description="Of a document: `too_many_pages`.")
+    pixels: int = Field(
+        120_000_000, ge=1_000, le=10_000_000_000, description="Of a picture or a page as a picture: `too_many_pixels`."
+    )
+    frames: int = Field(500, ge=1, le=1_000_000, description="Pictures in one picture file: `too_many_pages`.")
+    sound_seconds: int = Field(43_200, ge=1, le=10_000_000, description="Of a recording: `too_long`.")
+    entries: int = Field(
+        10_000, ge=1, le=10_000_000, description="Files in an archive, messages in a mailbox: `too_many_entries`."
+    )
+    expanded_mb: int = Field(256, ge=1, le=1_048_576, description="Of all that a file unpacks to: `expands_too_much`.")
+    expansion_ratio: int = Field(
+        100,
+        ge=2,
+        le=1_000_000,
+        description="Unpacked bytes for each packed one, from a megabyte on: `expands_too_much`.",
+    )
+    depth: int = Field(3, ge=0, le=32, description="Archives in archives, mails in mails: `nested_too_deep`.")
+    cells: int = Field(2_000_000, ge=1, le=1_000_000_000, description="Of all tables of a document: `too_complex`.")
+    characters: int = Field(200_000_000, ge=1_000, le=10_000_000_000, description="Of text of a document: `too_big`.")
+
+    def for_reading(self) -> ReadingLimits:
+        """Return them as parsers take them."""
+        return ReadingLimits(**self.model_dump())
 
 
 class ChunkingSettings(Section):
@@ -131,6 +171,7 @@ class Settings(Section):
     workspace: WorkspaceSettings = WorkspaceSettings()
     storage: StorageSettings = StorageSettings()
     indexing: IndexingSettings = IndexingSettings()
+    limits: LimitsSettings = LimitsSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     models: ModelsSettings = ModelsSettings()
     search: SearchSettings = SearchSettings()

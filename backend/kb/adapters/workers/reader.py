@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -16,6 +17,9 @@ from kb.domain.files import FileBytes
 from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
 from kb.ingest.reading_ports import SourceFile
+
+COMMAND = (sys.executable, "-m", "kb.app.reader_child")
+"""How a child is started from an ordinary installation; a frozen program passes its own way."""
 
 
 class ChildReader:
