@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from kb.domain.errors import Unreadable
+
+Element: TypeAlias = Any
+"""An lxml element: the library has no types."""
 
 LARGEST = 64 << 20
 """Bytes of one XML part that is read as a tree, which takes about ten times as much memory."""
@@ -14,7 +17,7 @@ _PROLOG_STEP = 1 << 12
 _PROLOG = 1 << 16
 
 
-def parsed(data: bytes, *, doctype: bool = False, forgiving: bool = False) -> Any:  # noqa: ANN401 - lxml has no types
+def parsed(data: bytes, *, doctype: bool = False, forgiving: bool = False) -> Element:
     """Return the root element (lxml) of an XML text.
 
     Entities that the text declares are never expanded: a reference to one stands for nothing.
@@ -73,13 +76,13 @@ def refuse_doctype(data: bytes) -> None:
     raise Unreadable("a part of it is no XML", reason="damaged")
 
 
-def local(element: Any) -> str:  # noqa: ANN401
+def local(element: Element) -> str:
     """Return the name of an element without its namespace; empty for comments and the like."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def words_of(element: Any) -> str:  # noqa: ANN401
+def words_of(element: Element) -> str:
     """Return all text below an element."""
     return "".join(_pieces(element))
 
@@ -95,12 +98,12 @@ _SAFE: dict[str, bool] = {
 }
 
 
-def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
+def _pieces(element: Element) -> Iterator[str]:
     for piece in element.itertext():
         yield str(piece)
 
 
-def _drop_entities(root: Any, entity: Any) -> None:  # noqa: ANN401
+def _drop_entities(root: Element, entity: Element) -> None:
     for node in list(root.iter(entity)):
         parent, tail = node.getparent(), node.tail or ""
         before = node.getprevious()
@@ -111,7 +114,7 @@ def _drop_entities(root: Any, entity: Any) -> None:  # noqa: ANN401
         parent.remove(node)
 
 
-def _unreadable(error: Any) -> Unreadable:  # noqa: ANN401
+def _unreadable(error: Element) -> Unreadable:
     # libxml2's codes: an entity loop, too long a name or text, too deep or too big a tree; older ones say it in words
     said = str(error.msg or "")
     if error.code in _EXCESSES or any(word in said for word in ("limit", "depth", "amplification", "huge", "loop")):
