@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from kb.adapters.parsers.office.drawing import attribute, below, child, first, formula
+from kb.adapters.parsers.office.drawing import attribute, below, child, first, formula, relation_id
 from kb.adapters.parsers.office.package import Relation
 from kb.adapters.parsers.shared.xml import Element, local
 from kb.domain.inlines import Inline, Link
@@ -96,7 +96,7 @@ def _reference(kind: str, identity: str, words: Words) -> None:
 def _link(node: Element, relations: Mapping[str, Relation], words: Words) -> None:
     position = len(words.pieces)
     _walk(node, relations, words)
-    relation = relations.get(attribute(node, "id") or "")
+    relation = relations.get(relation_id(node))
     text = "".join(words.pieces[position:]).strip()
     if relation is not None and relation.is_external and text:
         words.inlines.append(Link(text, relation.target))
@@ -107,13 +107,13 @@ def _shapes(node: Element, words: Words) -> None:
     described = first(node, "docPr")
     alt = (described.get("descr") or described.get("title") or "") if described is not None else ""
     for picture in below(node, "blip", "imagedata"):
-        target = attribute(picture, "embed") or attribute(picture, "link") or attribute(picture, "id") or ""
+        target = attribute(picture, "embed") or attribute(picture, "link") or relation_id(picture)
         words.pictures.append((target, alt or picture.get("title") or ""))
     if alt and not any(True for _ in below(node, "blip", "imagedata")):
         words.pictures.append(("", alt))
     for graphic in below(node, "chart", "relIds"):
-        words.graphics.append(attribute(graphic, "dm") or attribute(graphic, "id") or "")
-    words.files += [attribute(found, "id") or "" for found in below(node, "OLEObject")]
+        words.graphics.append(attribute(graphic, "dm") or relation_id(graphic))
+    words.files += [relation_id(found) for found in below(node, "OLEObject")]
 
 
 def _nested(box: Element, top: Element) -> bool:

@@ -29,6 +29,11 @@ def attribute(element: Element, name: str) -> str | None:
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
 
 
+def relation_id(element: Element, name: str = "id") -> str:
+    """Return the attribute that points to another part; beside it there may be a plain one of the same name."""
+    return next((v for k, v in element.attrib.items() if k.endswith("}" + name)), "") or (element.get(name) or "")
+
+
 def paragraphs(element: Element) -> list[str]:
     """Return the paragraphs of DrawingML text (`a:p`) below an element, those with words only."""
     found = []

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kb.adapters.parsers.office.drawing import attribute, below, chart_table, child, diagram, first, paragraphs
+from kb.adapters.parsers.office.drawing import (
+    attribute,
+    below,
+    chart_table,
+    child,
+    diagram,
+    first,
+    paragraphs,
+    relation_id,
+)
 from kb.adapters.parsers.office.media import Members
 from kb.adapters.parsers.office.package import OfficePackage, open_package, warnings_of
 from kb.adapters.parsers.office.places import Count, is_named, ledger
 from kb.adapters.parsers.shared.building import BlockBuilder
 from kb.adapters.parsers.shared.xml import Element, local
 from kb.domain.blocks import BlockKind
-from kb.domain.documents import ParsedDocument
+from kb.domain.documents import ParsedBlock, ParsedDocument
 from kb.domain.errors import Unreadable
 from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
@@ -42,14 +51,15 @@ class PptxParser:
         package = open_package(source.data, limits)
         main = package.main_part("ppt/")
         relations = package.relations(main)
-        order = [relations.get(attribute(slide, "id") or "") for slide in _slide_ids(package.root(main))]
+        order = [relations.get(relation_id(slide)) for slide in _slide_ids(package.root(main))]
         if len(order) > limits.pages:
             raise Unreadable(
                 f"it has more than {limits.pages} slides",
                 hint="split it, or raise reading.pages",
                 reason="too_many_pages",
             )
-        builder, members, count = BlockBuilder(), Members(), Count(limits)
+        blocks: list[ParsedBlock] = []
+        members, count = Members(), Count(limits)
         failed: dict[int, str] = {}
         for number, relation in enumerate(order, 1):
             tell(number - 1, len(order), "slide")
@@ -57,14 +67,14 @@ class PptxParser:
             if root is None or relation is None:
                 failed[number] = "damaged"
                 continue
-            before = len(builder.blocks)
-            _Slide(package, relation.target, PartSpan("slide", number), builder, members).read(root)
-            count.add(0, sum(len(block.text) for block in builder.blocks[before:]))
+            slide = _Slide(package, relation.target, PartSpan("slide", number), members).read(root)
+            count.add(0, sum(len(block.text) for block in slide))
+            blocks += slide
         return ParsedDocument(
-            blocks=tuple(builder.blocks),
+            blocks=tuple(blocks),
             front_matter=package.front_matter(),
             warnings=warnings_of(package, members),
-            coverage=ledger("slide", len(order), builder.blocks, failed),
+            coverage=ledger("slide", len(order), blocks, failed),
             members=members.all(),
         )
 
@@ -72,23 +82,21 @@ class PptxParser:
 class _Slide:
     """Reads one slide: its title, its shapes from top left to bottom right, then its notes and comments."""
 
-    def __init__(
-        self, package: OfficePackage, part: str, place: PartSpan, builder: BlockBuilder, members: Members
-    ) -> None:
+    def __init__(self, package: OfficePackage, part: str, place: PartSpan, members: Members) -> None:
         self._package = package
         self._relations = package.relations(part)
         self._place = place
-        self._builder = builder
+        self._builder = BlockBuilder()
         self._members = members
 
-    def read(self, root: Element) -> None:
+    def read(self, root: Element) -> list[ParsedBlock]:
+        """Return the blocks of the slide."""
         tree = first(root, "spTree")
         shapes = list(_flat(tree)) if tree is not None else []
         title = next((shape for shape in shapes if _placeholder(shape) in _TITLES and paragraphs(shape)), None)
         words = " ".join(paragraphs(title)) if title is not None else ""
         hidden = " (hidden)" if root.get("show") in {"0", "false"} else ""
-        # A slide without a title closes the heading of the one before.
-        self._builder.heading(1, (words or f"{self._place.number}") + hidden, self._place)
+        self._builder.heading(1, words + hidden, self._place)
         for shape in _ordered(shapes):
             if shape is not title and _placeholder(shape) not in _RUNNING:
                 self._shape(shape)
@@ -97,6 +105,7 @@ class _Slide:
                 self._notes(self._package.root(relation.target))
             elif relation.kind == "comments" and not relation.is_external:
                 self._comments(self._package.root(relation.target))
+        return self._builder.blocks
 
     def _shape(self, shape: Element) -> None:
         name = local(shape)
@@ -123,7 +132,7 @@ class _Slide:
 
     def _picture(self, shape: Element) -> None:
         blip = first(shape, "blip")
-        relation = self._relations.get((attribute(blip, "embed") or "") if blip is not None else "")
+        relation = self._relations.get(relation_id(blip, "embed") if blip is not None else "")
         name = ""
         if relation is not None and not relation.is_external:
             taken = self._members.picture(relation.target, self._package.bytes_of(relation.target))
@@ -139,9 +148,9 @@ class _Slide:
             if grid:
                 self._builder.table(grid[0], grid[1:], self._place, named=is_named(grid[0], grid[1:]))
         for graphic in below(shape, "chart", "relIds"):
-            self._graphic(attribute(graphic, "dm") or attribute(graphic, "id") or "")
+            self._graphic(attribute(graphic, "dm") or relation_id(graphic))
         for embedded in below(shape, "oleObj"):
-            relation = self._relations.get(attribute(embedded, "id") or "")
+            relation = self._relations.get(relation_id(embedded))
             if relation is not None and not relation.is_external:
                 self._members.file(relation.target, self._package.bytes_of(relation.target))
         if alt := _description(shape):
