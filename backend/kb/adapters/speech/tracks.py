@@ -188,7 +188,8 @@ class SoundTrack:
         import av
 
         layout = "mono" if self._channels == 1 else "stereo"
-        return av.AudioResampler(format="flt", layout=layout, rate=self._rate)
+        # As for whole numbers: a mix is scaled so that it cannot exceed full scale.
+        return av.AudioResampler(format="flt", layout=layout, rate=self._rate, options={"rematrix_maxval": "1.0"})
 
     def _converted(self, resampler: Any, frame: Any) -> Iterator[Samples]:  # noqa: ANN401 - see above
         import av

@@ -129,12 +129,8 @@ class FasterWhisperReader:
 
 
 def find_speech(model_places: Sequence[Path]) -> SpeechReader | None:
-    """Return a reader with the model of the last place that has one, None where none has; nothing is loaded.
-
-    The last place is the library's own models folder: a model that a person put there goes before the small one that
-    comes with the program.
-    """
-    for place in reversed(model_places):
+    """Return a reader with the model of the first place that has one, None where none has; nothing is loaded."""
+    for place in model_places:
         for manifest in sorted(place.glob("*/model.toml")):
             try:
                 told = tomllib.loads(manifest.read_text(encoding="utf-8"))
