@@ -131,9 +131,26 @@ def _connect(arguments: list[str], source: SourceFile, tell: Tell) -> str:
     return "connected"
 
 
-def _interfaces(arguments: list[str], source: SourceFile, tell: Tell) -> str:
-    """Say which network interfaces there are."""
-    return " ".join(name for _, name in socket.if_nameindex())
+def _resolve(arguments: list[str], source: SourceFile, tell: Tell) -> str:
+    """Try to look a name up."""
+    try:
+        socket.getaddrinfo(arguments[0], 80)
+    except OSError as error:
+        return type(error).__name__
+    return "resolved"
+
+
+def _raw(arguments: list[str], source: SourceFile, tell: Tell) -> str:
+    """Try to reach a port as a C library would, unseen by Python."""
+    import ctypes
+    import struct
+
+    system = ctypes.CDLL(None, use_errno=True)
+    address = struct.pack("<H", socket.AF_INET) + struct.pack(">H", int(arguments[1])) + socket.inet_aton(arguments[0])
+    opened = system.socket(socket.AF_INET, socket.SOCK_STREAM, 0)
+    reached = system.connect(opened, address + bytes(8), 16)
+    system.close(opened)
+    return "connected" if reached == 0 else os.strerror(ctypes.get_errno())
 
 
 def _run(arguments: list[str], source: SourceFile, tell: Tell) -> str:
@@ -187,6 +204,19 @@ def _resume(arguments: list[str], source: SourceFile, tell: Tell) -> str:
     return f"try {count}"
 
 
+def _count(arguments: list[str], source: SourceFile, tell: Tell) -> str:
+    """Leave a dot in a file, then die."""
+    with Path(arguments[0]).open("a", encoding="utf-8") as file:
+        file.write(".")
+    os._exit(3)
+
+
+def _late(arguments: list[str], source: SourceFile, tell: Tell) -> str:
+    """Say the second word after so many seconds."""
+    time.sleep(float(arguments[0]))
+    return arguments[1] if len(arguments) > 1 else str(os.getpid())
+
+
 _KEPT: list[bytes] = []
 _DEEDS: Mapping[str, Callable[[list[str], SourceFile, Tell], str]] = {
     "sleep": _sleep,
@@ -199,11 +229,16 @@ _DEEDS: Mapping[str, Callable[[list[str], SourceFile, Tell], str]] = {
     "crash": _crash,
     "raise": _raise,
     "connect": _connect,
-    "interfaces": _interfaces,
+    "resolve": _resolve,
+    "raw": _raw,
     "run": _run,
     "fact": _facts,
     "temporary": _temporary,
     "resume": _resume,
+    "count": _count,
+    "late": _late,
+    "latepid": _late,
+    "network": lambda arguments, source, tell: str(Path("/proc/self/ns/net").readlink()),
     "say": lambda arguments, source, tell: " ".join(arguments),
     "path": lambda arguments, source, tell: f"{source.path} {source.password} {source.disk_path}",
 }

@@ -131,8 +131,8 @@ def _failed(error: BaseException) -> Facts:
     if isinstance(error, MemoryError):
         return {"end": "memory"}
     if isinstance(error, RecursionError):
-        nested = "it is nested deeper than can be followed"
-        return {"end": "unreadable", "reason": "nested_too_deep", "message": nested, "hint": ""}
+        fact, remedy = "it is nested deeper than can be followed", "it may be damaged, or made to do harm"
+        return {"end": "unreadable", "reason": "nested_too_deep", "message": fact, "hint": remedy}
     # Its kind only: the words of an error may be words of the file.
     return {"end": "broke", "error": type(error).__name__}
 
