@@ -1,0 +1,77 @@
+"""Secrets in a text: where they stand and of which kind they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+
+from kb.governance.credentials import find_credentials
+from kb.governance.folding import folded
+from kb.governance.found import Found, Setting
+from kb.governance.naming import find_named
+from kb.governance.private_keys import find_private_keys
+from kb.governance.tokens import find_tokens
+
+
+def prose(_position: int) -> Setting:
+    """Say of every place that people's language stands there."""
+    return Setting.PROSE
+
+
+def find_secrets(text: str, setting: Callable[[int], Setting] = prose) -> list[Found]:
+    """Return the secrets of a text in order, none overlapping another.
+
+    Letters that only look different (full-width forms, decomposed letters, zero-width characters between them) hide
+    nothing. The time grows with the length of the text alone, whatever stands in it.
+
+    Args:
+        text: blocks or lines, a line feed between them.
+        setting: says what kind of text stands at a position, since `password = word` means a value in a file of
+            settings and a variable in a program.
+    """
+    form = folded(text)
+    starts, ends = form.starts, form.ends
+    if starts is None or ends is None:
+        return _search(form.text, setting)
+    found = _search(form.text, lambda position: setting(starts[position]))
+    return [Found(starts[one.start], ends[one.end - 1], one.kind, one.value) for one in found]
+
+
+def _search(text: str, setting: Callable[[int], Setting]) -> list[Found]:
+    # A format says more than a name beside a value, so what comes first keeps its place.
+    kept: list[Found] = []
+    lower = text.lower()
+    if len(lower) != len(text):  # of all letters only the dotted capital I grows
+        lower = text.replace("\u0130", "I").lower()
+    finders = (
+        find_private_keys(text),
+        find_tokens(text),
+        find_credentials(text, lower),
+        find_named(text, lower, setting),
+    )
+    for finder in finders:
+        kept = _merged(kept, finder)
+    return kept
+
+
+def _merged(kept: list[Found], more: Iterable[Found]) -> list[Found]:
+    fresh = sorted(more, key=attrgetter("start"))
+    if not fresh:
+        return kept
+    result: list[Found] = []
+    index = 0
+    for one in fresh:
+        while index < len(kept) and kept[index].end <= one.start:
+            result.append(kept[index])
+            index += 1
+        start = max(one.start, result[-1].end) if result else one.start
+        end = min(one.end, kept[index].start) if index < len(kept) else one.end
+        if start == one.start and end == one.end:
+            result.append(one)
+        elif index < len(kept) and one.start < kept[index].start and kept[index].end <= one.end:
+            # A known format within a longer value, such as a prefix of one's own before a token: all of it goes.
+            result.append(Found(one.start, one.end, kept[index].kind, one.value))
+            while index < len(kept) and kept[index].end <= one.end:
+                index += 1
+    result.extend(kept[index:])
+    return result

@@ -1,0 +1,81 @@
+"""Front matter and its like: nested values, searched as lines `key: value`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kb.domain.ids import Json
+
+_WHERE = {"title": "title", "tags": "tag", "tag": "tag"}
+
+
+class Line(NamedTuple):
+    """A value with its key, as it is searched: `text` is `key: value`, the value from `offset` on."""
+
+    text: str
+    offset: int
+    where: str
+
+
+def lines_of(values: Mapping[str, Json]) -> list[Line]:
+    """Return each key and value in order; `rebuilt` takes them in the same order."""
+    return list(_lines(values, "", ""))
+
+
+def rebuilt(values: Mapping[str, Json], changed: Callable[[int], tuple[str, str] | None]) -> dict[str, Json]:
+    """Return the values with lines changed.
+
+    Args:
+        values: as given to `lines_of`.
+        changed: for the number of a line what key and value become; None when it stays.
+    """
+    return _Rebuilder(changed).mapping(values)
+
+
+def _lines(value: Json, key: str, where: str) -> Iterator[Line]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            place = where or _WHERE.get(str(name).strip().lower(), "front_matter")
+            if _is_branch(inner):
+                yield Line(str(name), len(str(name)), place)
+            yield from _lines(inner, str(name), place)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for inner in value:
+            yield from _lines(inner, key, where)
+    else:
+        text = "" if value is None or isinstance(value, bool) else str(value)
+        yield Line(f"{key}: {text}", len(key) + 2, where or "front_matter")
+
+
+def _is_branch(value: Json) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str))
+
+
+class _Rebuilder:
+    def __init__(self, changed: Callable[[int], tuple[str, str] | None]) -> None:
+        self._changed = changed
+        self._number = -1
+
+    def mapping(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        result: dict[str, Json] = {}
+        for name, inner in values.items():
+            if _is_branch(inner):
+                change = self._next()
+                result[change[0] if change else name] = self._branch(inner)
+            else:
+                change = self._next()
+                result[change[0] if change else name] = change[1] if change else inner
+        return result
+
+    def _branch(self, value: Json) -> Json:
+        if isinstance(value, Mapping):
+            return self.mapping(value)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [self._branch(inner) for inner in value]
+        change = self._next()
+        return change[1] if change else value
+
+    def _next(self) -> tuple[str, str] | None:
+        self._number += 1
+        return self._changed(self._number)
