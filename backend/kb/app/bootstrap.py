@@ -33,6 +33,8 @@ from kb.answering.pipeline import AnswerPipeline
 from kb.app.config_file import Configuration
 from kb.app.counting import CountingEmbedder, EvidenceFinder
 from kb.app.models import find_folder, find_language_model
+from kb.app.originals import Originals
+from kb.app.renditions import CachedRenditions
 from kb.domain.answers import ModelRef, TraceId
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from kb.adapters.workers.reader import ChildReader
     from kb.ingest.library_ports import VectorIndexWriter
     from kb.ingest.making import ParsedAndChunked
-    from kb.ingest.ports import Parser, TextDecoder
+    from kb.ingest.ports import TextDecoder
 
 T = TypeVar("T")
 
@@ -139,6 +141,13 @@ class Parts:
     def artifacts(self) -> FileArtifacts:
         """Return the words with boxes and the transcripts of documents."""
         return FileArtifacts(self.configuration.data_dir)
+
+    @_made_once
+    def originals(self) -> Originals:
+        """Return what finds the bytes of items."""
+        configuration = self.configuration
+        renditions = CachedRenditions(configuration.locations.cache_dir / "renditions")
+        return Originals(configuration.workspace, configuration.data_dir, renditions)
 
     @_made_once
     def job_store(self) -> RememberedEnds:
@@ -252,25 +261,18 @@ class Parts:
 
     @_made_once
     def maker(self) -> ParsedAndChunked:
-        """Return parsers, chunker and policy put together."""
-        from kb.adapters.langid.detector import ScriptLanguageDetector
-        from kb.adapters.parsers.markdown.parser import MarkdownItParser
-        from kb.adapters.parsers.text.code import SourceCodeParser
-        from kb.adapters.parsers.text.plain import PlainTextParser
-        from kb.ingest.making import ParsedAndChunked
+        """Return parsers, masking, chunker and policy put together."""
+        from kb.app.readers import document_maker
 
-        decoder = self.decoder
-        chunking = self.settings.chunking
+        chunking, model = self.settings.chunking, self.model
         policy = ChunkPolicy(
             mode=chunking.mode,
             target_characters=chunking.target_characters,
             overlap_characters=chunking.overlap_characters,
-            max_tokens=self.model.max_tokens if self.model else None,
+            max_tokens=model.max_tokens if model else None,
         )
-        parsers: list[Parser] = [MarkdownItParser(decoder), PlainTextParser(decoder), SourceCodeParser(decoder)]
-        return ParsedAndChunked(
-            parsers, ScriptLanguageDetector(), policy, self.embedder.tokenizer if self.embedder else None
-        )
+        tokenizer = self.embedder.tokenizer if self.embedder else None
+        return document_maker(self.decoder, self.reader, policy, tokenizer, None)
 
     def ingest_ports(self) -> IngestPorts:
         """Return everything an ingest run works with."""
@@ -279,6 +281,7 @@ class Parts:
             configuration.workspace,
             cache=FileTextCache(configuration.locations.cache_dir / "ignore.json"),
             max_file_bytes=self.settings.indexing.max_file_mb << 20,
+            max_recording_bytes=self.settings.indexing.max_recording_mb << 20,
         )
         assets = CopiedAssets(
             configuration.data_dir,

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kb.domain.chunks import ChunkPolicy
 from kb.domain.limits import ReadingLimits
-from kb.ingest.ports import TextDecoder
-from kb.ingest.reading_ports import FormatParser
+from kb.ingest.ports import Captioner, Parser, TextDecoder, Tokenizer
+from kb.ingest.reading_ports import FormatParser, FormatReader
 
 if TYPE_CHECKING:
     from kb.adapters.workers.reader import ChildReader
+    from kb.ingest.making import ParsedAndChunked
 
 
 def format_parsers(decoder: TextDecoder, model_places: Sequence[Path]) -> list[FormatParser]:
@@ -65,6 +67,33 @@ def child_reader(
     parsers = format_parsers(decoder, model_places)
     versions = {media_type: parser.version for parser in parsers for media_type in parser.media_types}
     return ChildReader(versions, ChildSetup(COMMAND, limits, tuple(model_places), folder), width=width)
+
+
+def document_maker(
+    decoder: TextDecoder,
+    reader: FormatReader,
+    policy: ChunkPolicy,
+    tokenizer: Tokenizer | None,
+    captioner: Captioner | None,
+) -> ParsedAndChunked:
+    """Return what makes documents: text parsed here, all else by `reader`, secrets masked before anything is kept."""
+    from kb.adapters.langid.detector import ScriptLanguageDetector
+    from kb.adapters.parsers.markdown.parser import MarkdownItParser
+    from kb.adapters.parsers.text.code import SourceCodeParser
+    from kb.adapters.parsers.text.plain import PlainTextParser
+    from kb.governance.masking import SecretMasker
+    from kb.ingest.making import ParsedAndChunked
+
+    parsers: list[Parser] = [MarkdownItParser(decoder), PlainTextParser(decoder), SourceCodeParser(decoder)]
+    return ParsedAndChunked(
+        parsers,
+        ScriptLanguageDetector(),
+        policy,
+        tokenizer,
+        reader=reader,
+        masker=SecretMasker(),
+        captioner=captioner,
+    )
 
 
 def _ocr(places: list[Path]) -> Any:  # noqa: ANN401

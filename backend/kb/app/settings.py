@@ -49,6 +49,9 @@ class IndexingSettings(Section):
         0, ge=0, le=64, description="Processes that read files other than plain text; 0 means one per core."
     )
     max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are not read.")
+    max_recording_mb: int = Field(
+        8192, ge=1, le=1_000_000, description="Larger sound and video files are not read; they stay on the disk."
+    )
 
 
 class LimitsSettings(Section):

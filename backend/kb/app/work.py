@@ -87,6 +87,7 @@ class JobDesk:
             retry=bool(job.payload.get("retry")),
             summary_only=bool(job.payload.get("summary_only")),
             password=password,
+            most_depth=settings.limits.depth,
         )
         paths = job.payload.get("paths")
         scope = Scope(
