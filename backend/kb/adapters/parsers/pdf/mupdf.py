@@ -1,0 +1,177 @@
+"""PyMuPDF at its edge: opening, words with boxes, looks of lines, what is drawn, pictures of pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from kb.adapters.parsers.pdf.lines import Line, View, Words, gather
+from kb.domain.errors import Unreadable
+from kb.ingest.reading_ports import Raster
+
+Document: TypeAlias = Any
+Page: TypeAlias = Any
+TextPage: TypeAlias = Any
+
+_BOLD, _MONO = 16, 8
+_VECTOR = 3
+_LONGEST_SMALL = 420.0
+_UNLIKE = 24
+_INK = 0.0004
+_ORDINARY_DPI, _FINEST_DPI = 200.0, 300.0
+_MOST_RENDERED = 40_000_000
+_POINTS = 72.0
+_TALL = 1.45
+
+
+def open_pdf(data: bytes, password: str | None) -> Document | None:
+    """Open a PDF; None when there are no pages in what can be made of it.
+
+    Raises:
+        Unreadable: `locked` or `wrong_type`.
+    """
+    import pymupdf
+
+    # Complaints about every second PDF would go to the terminal otherwise.
+    pymupdf.TOOLS.mupdf_display_errors(False)  # noqa: FBT003
+    pymupdf.TOOLS.mupdf_display_warnings(False)  # noqa: FBT003
+    try:
+        document = pymupdf.open(stream=data, filetype="pdf")
+    except Exception:  # noqa: BLE001 - MuPDF raises plain exceptions of its own
+        return None
+    if not document.is_pdf:
+        raise Unreadable("the content is not a PDF", hint="give it the name of its kind", reason="wrong_type")
+    if document.needs_pass and not (password and document.authenticate(password)):
+        raise locked(given=bool(password))
+    try:
+        return document if document.page_count > 0 else None
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def locked(*, given: bool) -> Unreadable:
+    """Return the error of a file that needs a password or another one."""
+    fact = "the password does not open the PDF" if given else "the PDF is locked with a password"
+    return Unreadable(fact, hint="give it with `kb ingest --password`; it is kept nowhere", reason="locked")
+
+
+def view_of(page: Page) -> View:
+    """Return size and turn of a page as displayed."""
+    rect = page.rect
+    return View(rect.width, rect.height, page.rotation % 360)
+
+
+def words_of(page: Page, view: View) -> tuple[Words, TextPage]:
+    """Return the words of a page with their boxes as displayed, and what their looks can be read from."""
+    import pymupdf
+
+    # Ligatures are spelled out; letters without a known meaning come as U+FFFD, so that they can be counted.
+    text_page = page.get_textpage(flags=pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP)
+    return gather(text_page.extractWORDS(), view), text_page
+
+
+def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> None:
+    """Set size, weight and pitch of lines, and bring boxes of fonts with absurd heights to the height of their letters."""
+    looks: dict[tuple[int, int], tuple[dict[str, Any], bool]] = {}
+    for block in text_page.extractDICT()["blocks"]:
+        number = block["number"]
+        for index, line in enumerate(block.get("lines", ())):
+            spans = line["spans"]
+            if spans:
+                longest = max(spans, key=lambda span: len(span["text"])) if len(spans) > 1 else spans[0]
+                looks[number, index] = longest, line["dir"] == (1.0, 0.0)
+    for line in lines:
+        look = looks.get(line.key)
+        if look is None:
+            continue
+        span, level = look
+        line.size = span["size"]
+        line.bold = bool(span["flags"] & _BOLD) or "bold" in span["font"].lower()
+        line.mono = bool(span["flags"] & _MONO)
+        if level and not view.turned and line.y1 - line.y0 > _TALL * line.size > 0:
+            _lower(line, span["origin"][1], view)
+
+
+def drawn_boxes(page: Page, view: View) -> Iterator[tuple[float, float, float, float]]:
+    """Yield the boxes of what is stroked and filled on a page as displayed."""
+    import pymupdf
+
+    flags = pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_COLLECT_VECTORS
+    place = view.place()
+    for block in page.get_textpage(flags=flags).extractDICT()["blocks"]:
+        if block["type"] == _VECTOR:
+            yield place(*block["bbox"])
+
+
+def has_fonts(page: Page) -> bool:
+    """Return whether a page names any font."""
+    with suppress(Exception):
+        return bool(page.get_fonts(full=False))
+    return True
+
+
+def largest_picture(page: Page) -> int:
+    """Return the pixels of the largest picture a page may use, without decoding it."""
+    sizes = [0]
+    with suppress(Exception):
+        sizes += [int(entry[2]) * int(entry[3]) for entry in page.get_images(full=False)]
+    return max(sizes)
+
+
+def pictures(page: Page, view: View) -> list[tuple[tuple[float, float, float, float], float]]:
+    """Return (box as displayed, dots per inch) of the pictures shown on a page."""
+    place = view.place()
+    found = []
+    for info in page.get_image_info():
+        x0, y0, x1, y1 = place(*info["bbox"])
+        box = (max(x0, 0.0), max(y0, 0.0), min(x1, view.width), min(y1, view.height))
+        if box[2] > box[0] and box[3] > box[1]:
+            span = max(x1 - x0, y1 - y0, 1.0)
+            found.append((box, max(info["width"], info["height"]) * _POINTS / span))
+    return found
+
+
+def is_blank(page: Page, view: View) -> bool:
+    """Return whether a page shows nearly one colour all over."""
+    import pymupdf
+
+    zoom = min(_LONGEST_SMALL / max(view.width, view.height, 1.0), 4.0)
+    picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False)
+    shades = Counter(picture.samples)
+    ground = max(shades, key=lambda shade: shades[shade])
+    ink = sum(count for shade, count in shades.items() if abs(shade - ground) > _UNLIKE)
+    return ink <= _INK * max(sum(shades.values()), 1)
+
+
+def rendered(page: Page, view: View, dpi: float, most_pixels: int) -> Raster:
+    """Return the picture of a page as displayed at `dpi` (kept between 200 and 300), coarser where it would be too large."""
+    import pymupdf
+
+    zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS
+    pixels = view.width * view.height * zoom * zoom
+    most = min(most_pixels, _MOST_RENDERED)
+    if pixels > most:
+        zoom *= (most / pixels) ** 0.5
+    picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB, alpha=False)
+    return Raster(picture.width, picture.height, picture.samples, zoom * _POINTS)
+
+
+def forget() -> None:
+    """Give back what MuPDF keeps of pages already read."""
+    import pymupdf
+
+    pymupdf.TOOLS.store_shrink(100)
+
+
+def _lower(line: Line, baseline: float, view: View) -> None:
+    from kb.domain.pages import SCALE
+
+    line.y0, line.y1 = max(line.y0, baseline - 1.05 * line.size), min(line.y1, baseline + 0.35 * line.size)
+    top, bottom = int(line.y0 * SCALE / max(view.height, 1.0)), int(line.y1 * SCALE / max(view.height, 1.0)) + 1
+    for at in range(0, len(line.words), 6):
+        if line.words[at + 3] < top < line.words[at + 5]:
+            line.words[at + 3] = top
+        if line.words[at + 3] < bottom < line.words[at + 5]:
+            line.words[at + 5] = bottom
