@@ -146,6 +146,8 @@ def decode_html(data: bytes, decoder: TextDecoder | None, declared: str = "") ->
         Unreadable: the bytes are not text (reason `binary`).
     """
     if not data.startswith(_MARKS):
+        if b"\x1b" in data and meant(declared).startswith("iso2022"):  # all its bytes are ASCII, so UTF-8 would fit too
+            return DecodedText(data.decode(meant(declared), errors="replace"), meant(declared))
         try:
             return DecodedText(data.decode("utf-8"))
         except UnicodeDecodeError:
@@ -153,7 +155,7 @@ def decode_html(data: bytes, decoder: TextDecoder | None, declared: str = "") ->
         head = data[:_PRESCAN]
         named = declared.encode("ascii", errors="ignore")
         for found in (named, *_DECLARED.findall(head), *_DECLARED_XML.findall(head)):
-            encoding = _codec(found.decode("ascii"))
+            encoding = meant(found.decode("ascii"))
             text = _decoded(data, encoding) if encoding else None
             if text is not None:
                 return DecodedText(text, encoding, f"not UTF-8; read as {encoding}")
@@ -163,6 +165,15 @@ def decode_html(data: bytes, decoder: TextDecoder | None, declared: str = "") ->
         if data.startswith(mark):
             return DecodedText(data.decode(encoding, errors="replace"), encoding, f"not UTF-8; read as {encoding}")
     raise Unreadable("this is not text", reason="binary")
+
+
+def meant(label: str) -> str:
+    """Return the codec that a name of an encoding stands for in practice, empty when there is none."""
+    try:
+        name = codecs.lookup(label.strip()).name
+    except (LookupError, ValueError):
+        return ""
+    return "" if name in _NOT_TEXT else _MEANT.get(name, name)
 
 
 def section_coverage(blocks_until: int, text_sections: set[int], *, left_out: bool) -> tuple[CoverageUnit, ...]:
@@ -211,14 +222,6 @@ def _as_html(text: str) -> str:
     text = _SUBSET.sub("", text, count=1)
     text = _CDATA.sub(lambda found: found[1].replace("&", "&amp;").replace("<", "&lt;"), text)
     return _ENDED.sub(r"<\1\2></\1>", text)
-
-
-def _codec(label: str) -> str:
-    try:
-        name = codecs.lookup(label.strip()).name
-    except (LookupError, ValueError):
-        return ""
-    return "" if name in _NOT_TEXT else _MEANT.get(name, name)
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Letters: single ones, mailboxes, and what Outlook saves."""
