@@ -45,7 +45,11 @@ def legacy_encoding(data: bytes) -> str:
     guessed = _statistics(sample, [*(name for score, name in scores if score > 0), *_OTHERS])
     if guessed and _decodes(data, guessed):
         return guessed
-    return "cp1252" if _decodes(data, "cp1252") else "latin-1"
+    if _decodes(data, "cp1252"):
+        return "cp1252"
+    # Bytes that are no letter of any Latin encoding: names and places without a word of grammar, in Han letters alone.
+    possible = [name for name, _ in _EAST_ASIAN if _decodes(data, name)]
+    return (_statistics(sample, possible) if possible else None) or "latin-1"
 
 
 def _score(sample: bytes, encoding: str, letters: frozenset[str], *, whole: bool) -> float:

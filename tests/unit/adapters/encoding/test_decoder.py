@@ -129,3 +129,9 @@ def test_binary_data_is_refused(data: bytes) -> None:
 def test_any_bytes_are_text_or_refused_as_unreadable(data: bytes) -> None:
     with contextlib.suppress(Unreadable):
         DECODER.decode(data).text.encode()
+
+
+def test_a_short_table_of_names_and_places_in_han_letters_alone_is_read() -> None:
+    text = "名前,年齢,住所\r\n佐藤太郎,30,東京\r\n三木英子,25,大阪\r\n髙橋淳,35,名古屋\r\n"
+    decoded = CharsetNormalizerDecoder().decode(text.encode("cp932"))
+    assert (decoded.text, decoded.encoding) == (text, "cp932")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from kb.adapters.parsers.office.drawing import attribute, below, child, first, formula, relation_id
+from kb.adapters.parsers.office.media import alt_text
 from kb.adapters.parsers.office.package import Relation
 from kb.adapters.parsers.shared.xml import Element, local
 from kb.domain.inlines import Inline, Link
@@ -104,8 +105,7 @@ def _link(node: Element, relations: Mapping[str, Relation], words: Words) -> Non
 
 def _shapes(node: Element, words: Words) -> None:
     words.boxes += [box for box in below(node, "txbxContent") if not _nested(box, node)]
-    described = first(node, "docPr")
-    alt = (described.get("descr") or described.get("title") or "") if described is not None else ""
+    alt = alt_text(first(node, "docPr"))
     for picture in below(node, "blip", "imagedata"):
         target = attribute(picture, "embed") or attribute(picture, "link") or relation_id(picture)
         words.pictures.append((target, alt or picture.get("title") or ""))

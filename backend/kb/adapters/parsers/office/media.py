@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 from kb.adapters.parsers.shared.archive import clean_name, numbered
+from kb.adapters.parsers.shared.xml import Element
 from kb.domain.documents import Member
 
 _LONG_SIDE = 120
 _SHORT_SIDE = 40
 _LEAST_BYTES = 1_000
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|webp|emf|wmf|svg)\Z", re.IGNORECASE)
+_SAYS_NOTHING = frozenset(("picture", "image", "photo", "그림", "图片", "圖片"))
 _READABLE = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*", b"RIFF")
 
 
@@ -77,3 +81,11 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
             return width, height
         position += 2 + max(length, 2)
     return None
+
+
+def alt_text(properties: Element) -> str:
+    """Return what a person wrote about a picture; programs put the name of its file there."""
+    if properties is None:
+        return ""
+    text = " ".join((properties.get("descr") or properties.get("title") or "").split())
+    return "" if _FILE_NAME.match(text) or text.lower() in _SAYS_NOTHING else text

@@ -14,7 +14,7 @@ from kb.adapters.parsers.office.drawing import (
     paragraphs,
     relation_id,
 )
-from kb.adapters.parsers.office.media import Members
+from kb.adapters.parsers.office.media import Members, alt_text
 from kb.adapters.parsers.office.package import OfficePackage, open_package, warnings_of
 from kb.adapters.parsers.office.places import Count, is_named, ledger
 from kb.adapters.parsers.shared.building import BlockBuilder
@@ -119,7 +119,7 @@ class _Slide:
             body = first(shape, "txBody")
         if body is not None:
             self._text(body)
-        described = _description(shape)
+        described = alt_text(first(shape, "cNvPr"))
         if described and name != "pic":
             self._builder.reference(BlockKind.IMAGE_REF, "", described, self._place)
 
@@ -137,7 +137,7 @@ class _Slide:
         if relation is not None and not relation.is_external:
             taken = self._members.picture(relation.target, self._package.bytes_of(relation.target))
             name = relation.target.rpartition("/")[2] if taken else ""
-        alt = _description(shape)
+        alt = alt_text(first(shape, "cNvPr"))
         if name or alt:
             self._builder.reference(BlockKind.IMAGE_REF, name, alt, self._place)
 
@@ -153,7 +153,7 @@ class _Slide:
             relation = self._relations.get(relation_id(embedded))
             if relation is not None and not relation.is_external:
                 self._members.file(relation.target, self._package.bytes_of(relation.target))
-        if alt := _description(shape):
+        if alt := alt_text(first(shape, "cNvPr")):
             self._builder.reference(BlockKind.IMAGE_REF, "", alt, self._place)
 
     def _graphic(self, identity: str) -> None:
@@ -225,11 +225,6 @@ def _number(value: str | None) -> int:
 def _placeholder(shape: Element) -> str:
     found = first(shape, "ph") if local(shape) == "sp" else None
     return "" if found is None else found.get("type") or "body"
-
-
-def _description(shape: Element) -> str:
-    found = first(shape, "cNvPr")
-    return (found.get("descr") or found.get("title") or "") if found is not None else ""
 
 
 def _row(row: Element) -> list[str]:

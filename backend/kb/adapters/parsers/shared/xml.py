@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -120,3 +121,26 @@ def _unreadable(error: Element) -> Unreadable:
     if error.code in _EXCESSES or any(word in said for word in ("limit", "depth", "amplification", "huge", "loop")):
         return Unreadable("a part of it is nested or repeated beyond reason", reason="too_complex")
     return Unreadable("a part of it is no well-formed XML", reason="damaged")
+
+
+def elements(data: bytes, *names: str) -> Iterator[Element]:
+    """Yield the elements of these names as they end, each emptied after use: for parts too long for a tree.
+
+    An element inside another yielded one must not be asked for.
+
+    Raises:
+        Unreadable: as `parsed`.
+    """
+    from lxml import etree
+
+    refuse_doctype(data)
+    tags = [f"{{*}}{name}" for name in names]
+    try:
+        for _, element in etree.iterparse(io.BytesIO(data), events=("end",), tag=tags, remove_comments=True, **_SAFE):
+            yield element
+            element.clear(keep_tail=False)
+            # Emptied siblings would still pile up before it.
+            while (before := element.getprevious()) is not None:
+                element.getparent().remove(before)
+    except etree.XMLSyntaxError as error:
+        raise _unreadable(error) from error
