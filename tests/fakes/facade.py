@@ -101,9 +101,9 @@ class FakeAnswers(FakeGroup):
 class FakeViewer(FakeGroup):
     """Finds the files it was given."""
 
-    def file(self, item_id: str, doc_id: str | None = None) -> LocalFile:
+    def file(self, item_id: str, doc_id: str | None = None, rendition: str | None = None) -> LocalFile:
         """The file put in under this id."""
-        self.facade.call("viewer", "file", (item_id, doc_id))
+        self.facade.call("viewer", "file", (item_id, doc_id, rendition) if rendition else (item_id, doc_id))
         if item_id not in self.facade.files:
             raise NotFound("there is no such item", hint="`kb list docs` shows what there is")
         path, media_type = self.facade.files[item_id]

@@ -19,8 +19,9 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.ids import Json
 from kb.domain.items import ItemState
 from kb.domain.paths import WorkspacePath
-from kb.domain.reading import DocumentDetails, KeptChunk, Original
+from kb.domain.reading import DocumentDetails, KeptBlock, KeptChunk, Original
 from kb.domain.recipes import ChunkId, DocumentId
+from kb.domain.spans import PartSpan
 
 
 class Documents(Protocol):
@@ -81,6 +82,15 @@ class Reading(Protocol):
 
     def kept_chunk(self, chunk_id: ChunkId) -> KeptChunk | None:
         """Return a chunk of a shown or superseded version."""
+
+    def passages(self, doc_id: DocumentId) -> tuple[StoredChunk, ...]:
+        """Return the passages of a shown or superseded version, in order."""
+
+    def blocks(self, doc_id: DocumentId) -> tuple[KeptBlock, ...]:
+        """Return the blocks of a kept document, in order."""
+
+    def parts(self, doc_id: DocumentId) -> tuple[PartSpan, ...]:
+        """Return the numbered or named parts that a kept document has text of, each once."""
 
     def former_item(self, path: WorkspacePath) -> str | None:
         """Return the item that had a document at a path where now there is none."""

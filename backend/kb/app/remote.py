@@ -152,7 +152,8 @@ class _Viewer(_Group):
     def markdown(self, item_id: str, doc_id: str | None = None) -> str:
         return self._facade.markdown(item_id, doc_id)
 
-    def file(self, item_id: str, doc_id: str | None = None) -> LocalFile:
+    def file(self, item_id: str, doc_id: str | None = None, rendition: str | None = None) -> LocalFile:
+        del rendition
         raise InvalidInput(f"the file of {item_id[:40]} ({doc_id or 'now'}) comes from the server, not from a path")
 
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
+from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 
@@ -17,7 +18,16 @@ from kb.contract.problems import problem
 
 _PIECE = 262_144
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
-_INLINE = re.compile(r"(?:image/(?:png|jpeg|gif|webp)|audio/[\w.+-]+|video/[\w.+-]+|application/pdf|text/plain)\Z")
+_UTF8 = r"(?:; charset=utf-8)?"
+_INLINE = re.compile(
+    rf"(?:image/(?:png|jpeg|gif|webp)|audio/[\w.+-]+|video/[\w.+-]+|application/pdf|text/plain{_UTF8})\Z"
+)
+# What no browser runs, whatever it does with it; all others are sent as bytes of no particular type.
+_INERT = re.compile(
+    r"(?:image/(?:avif|bmp|heic|heif|tiff|x-icon)|message/rfc822"
+    r"|application/(?:vnd\.[\w.-]+|rtf|zip|gzip|x-tar|mbox|epub\+zip|x-ipynb\+json)"
+    rf"|text/(?:markdown|csv){_UTF8})\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,8 @@ class Conditions:
 def file_reply(file: LocalFile, asked: Conditions, *, head: bool) -> Response:
     """Return a file, or the part of it that was asked for, or that the reader has it already.
 
-    What a browser could run (HTML, SVG, XML) goes out as an attachment of no particular type.
+    Only what a browser shows and cannot run is shown; all else is an attachment, and what it could run (HTML, SVG,
+    XML) one of no particular type.
     """
     try:
         opened = _open(file)
@@ -43,8 +54,9 @@ def file_reply(file: LocalFile, asked: Conditions, *, head: bool) -> Response:
     if _INLINE.match(file.media_type):
         media_type = file.media_type
     else:
-        media_type = "application/octet-stream"
-        headers["content-disposition"] = "attachment"
+        media_type = file.media_type if _INERT.match(file.media_type) else "application/octet-stream"
+        name = f"; filename*=UTF-8''{quote(file.name, safe='')}" if file.name else ""
+        headers["content-disposition"] = f"attachment{name}"
     if asked.if_none_match is not None and _matches(asked.if_none_match, headers["etag"]):
         opened.close()
         return Response(None, 304, {"etag": headers["etag"]})

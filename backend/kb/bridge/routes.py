@@ -79,6 +79,7 @@ def _session_handler(access: Access) -> Handler:
 def _file_handler(facade: Facade, workers: Workers) -> Handler:
     async def handle(request: Request) -> Response:
         item_id, doc_id = _names(request)
+        rendition = request.query_params.get("rendition")
         conditions = Conditions(
             ranges=request.headers.get("range"),
             if_range=request.headers.get("if-range"),
@@ -87,7 +88,7 @@ def _file_handler(facade: Facade, workers: Workers) -> Handler:
         is_head = request.method == "HEAD"
 
         def read() -> Response:
-            return file_reply(facade.viewer.file(item_id, doc_id), conditions, head=is_head)
+            return file_reply(facade.viewer.file(item_id, doc_id, rendition), conditions, head=is_head)
 
         reply: Response = await in_worker(workers, read)
         return reply

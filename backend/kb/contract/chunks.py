@@ -12,7 +12,7 @@ from kb.contract.base import Open, Request, Wire, absent_when_none
 class SourceSpan(Wire):
     """A place in the original; the fields are those of its `kind`, as in the ids."""
 
-    kind: Annotated[Literal["line", "byte", "page", "region", "time", "part"], Open]
+    kind: Annotated[Literal["line", "byte", "page", "region", "time", "part", "caption"], Open]
     start: int | None = absent_when_none
     end: int | None = absent_when_none
     page: int | None = absent_when_none
@@ -28,6 +28,7 @@ class SourceSpan(Wire):
     number: int | None = absent_when_none
     name: str | None = absent_when_none
     cells: str | None = absent_when_none
+    model: str | None = absent_when_none
 
 
 class ChunkEmbedding(Wire):

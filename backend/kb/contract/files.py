@@ -12,8 +12,10 @@ class LocalFile:
 
     Attributes:
         etag: stands for the content, without quotes.
+        name: what to call it when it is saved; empty for no suggestion.
     """
 
     path: Path
     media_type: str
     etag: str
+    name: str = ""

@@ -105,11 +105,12 @@ class ViewerGroup(Protocol):
     def context(self, request: ViewerContextRequest) -> ViewerContext:
         """Return what stands around a chunk."""
 
-    def file(self, item_id: str, doc_id: str | None = None) -> LocalFile:
-        """Return the file of an item, or the kept copy of one version.
+    def file(self, item_id: str, doc_id: str | None = None, rendition: str | None = None) -> LocalFile:
+        """Return the file of an item, or the kept copy of one version, or its rendition: `opus`, of sound and video.
 
         Raises:
             NotFound: there is no such item or version, or its original is gone.
+            InvalidInput: there is no such rendition of it.
         """
 
     def markdown(self, item_id: str, doc_id: str | None = None) -> str:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import reduce
 from typing import assert_never
 from urllib.parse import quote, unquote
 
+from kb.domain.cells import union
 from kb.domain.errors import ErrorCode, InvalidInput
 from kb.domain.paths import WorkspacePath, workspace_path
 from kb.domain.places import (
@@ -63,7 +65,7 @@ class Citation:
 
 
 def cite(path: WorkspacePath, spans: Sequence[SourceSpan], section: str | None) -> Citation:
-    """Return the one citation that covers `spans`, all of one kind, at least one.
+    """Return the one citation that covers `spans`, at least one; those of another kind than the first are left out.
 
     Raises:
         InvalidInput: there is no span, or none of a kind people can be shown.
@@ -77,20 +79,27 @@ def cite(path: WorkspacePath, spans: Sequence[SourceSpan], section: str | None) 
             pages = [s.page for s in spans if isinstance(s, PageSpan)]
             place = PagePlace(min(pages), max(pages))
         case RegionSpan():
-            place = RegionPlace(first.x, first.y, first.w, first.h)
+            place = _around([s for s in spans if isinstance(s, RegionSpan)])
         case TimeSpan():
             times = [s for s in spans if isinstance(s, TimeSpan)]
             place = TimePlace(min(s.start_ms for s in times), max(s.end_ms for s in times))
         case CaptionSpan(model):
             place = CaptionPlace(model)
         case PartSpan(part="sheet"):
-            place = SheetPlace(first.name, first.cells)
+            alike = [s.cells for s in spans if isinstance(s, PartSpan) and s.number == first.number]
+            place = SheetPlace(first.name, reduce(union, alike))
         case PartSpan(part=("slide" | "message" | "section" | "cell") as part):
             place = PartPlace(part, first.number)
         case _:
             message = f"nothing to cite in {path}"
             raise InvalidInput(message, code=ErrorCode.INVALID_CITATION)
     return Citation(path, place, section=section)
+
+
+def _around(regions: Sequence[RegionSpan]) -> RegionPlace:
+    """Return the smallest rectangle over all of them."""
+    x, y = min(r.x for r in regions), min(r.y for r in regions)
+    return RegionPlace(x, y, max(r.x + r.w for r in regions) - x, max(r.y + r.h for r in regions) - y)
 
 
 def _fragment(place: Place) -> str:

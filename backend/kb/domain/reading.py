@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kb.domain.blocks import BlockKind, Payload
 from kb.domain.chunks import StoredChunk
 from kb.domain.documents import ParseWarning
 from kb.domain.ids import Json
 from kb.domain.items import MediaType
 from kb.domain.masking import MaskedSecret
 from kb.domain.paths import WorkspacePath
-from kb.domain.recipes import DocumentId
+from kb.domain.recipes import BlockId, DocumentId
 from kb.domain.spans import SourceSpan
 
 
@@ -35,6 +36,17 @@ class DocumentDetails:
     warnings: tuple[ParseWarning, ...]
     line_count: int
     masked: tuple[MaskedSecret, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBlock:
+    """A block of a kept document, less its text, which stands in its chunks."""
+
+    block_id: BlockId
+    kind: BlockKind
+    heading_path: tuple[str, ...]
+    span: SourceSpan
+    payload: Payload
 
 
 @dataclass(frozen=True, slots=True)

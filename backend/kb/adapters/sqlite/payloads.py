@@ -9,7 +9,7 @@ from typing import Any
 from kb.adapters.sqlite.json_text import compact
 from kb.domain.blocks import Code, Heading, MediaRef, Payload, Prose, Table
 from kb.domain.documents import CanonicalDocument, ParseWarning
-from kb.domain.inlines import Inline
+from kb.domain.inlines import Inline, Link, Styled
 from kb.domain.metadata import Metadata, ProvenanceEvent, ProvenanceKind, SourceType, TrustLevel
 
 _NO_PROSE = '{"kind":"prose"}'
@@ -30,6 +30,27 @@ def payload_json(payload: Payload) -> str:
             return compact({"kind": "table", "headers": headers, "rows": rows})
         case MediaRef(src, alt):
             return compact({"kind": "media", "src": src, "alt": alt})
+
+
+def payload_from(text: str) -> Payload:
+    """Read a payload."""
+    values: dict[str, Any] = json.loads(text)
+    match values["kind"]:
+        case "heading":
+            return Heading(values["level"])
+        case "code":
+            return Code(values["language"])
+        case "table":
+            return Table(tuple(values["headers"]), tuple(map(tuple, values["rows"])))
+        case "media":
+            return MediaRef(values["src"], values["alt"])
+        case _:
+            inlines = tuple(_inline(inline) for inline in values.get("inlines", ()))
+            return Prose(inlines, bool(values.get("ordered")))
+
+
+def _inline(fields: dict[str, Any]) -> Inline:
+    return Link(**fields) if "href" in fields else Styled(**fields)
 
 
 def _fields(inline: Inline) -> dict[str, Any]:

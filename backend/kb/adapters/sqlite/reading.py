@@ -11,13 +11,16 @@ from typing import Any
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import KEPT_MAY_BE_SEEN, SqliteGatedChunks
 from kb.adapters.sqlite.ledger import masked_from
-from kb.adapters.sqlite.payloads import warnings_from
+from kb.adapters.sqlite.payloads import payload_from, warnings_from
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.domain.blocks import BlockKind
+from kb.domain.chunks import StoredChunk
 from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
 from kb.domain.placed import span_from_json
-from kb.domain.reading import DocumentDetails, KeptChunk, Original, OutlineHeading
-from kb.domain.recipes import ChunkId, DocumentId
+from kb.domain.reading import DocumentDetails, KeptBlock, KeptChunk, Original, OutlineHeading
+from kb.domain.recipes import BlockId, ChunkId, DocumentId
+from kb.domain.spans import PartSpan
 
 # A kept version may belong to an item whose file is gone: the last item that had it names it.
 _KEPT = f"""
@@ -26,6 +29,14 @@ JOIN document_versions v ON v.doc_id = c.doc_id JOIN items i ON i.item_id = v.it
 JOIN chunkings k ON k.chunking_key = c.chunking_key
 WHERE c.chunk_id = ? AND c.enabled = 1 AND {KEPT_MAY_BE_SEEN}
 ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
+"""
+_PASSAGES = f"""
+SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
+JOIN document_versions v ON v.doc_id = c.doc_id AND v.chunking_key = c.chunking_key
+JOIN items i ON i.item_id = v.item_id JOIN chunkings k ON k.chunking_key = c.chunking_key
+WHERE c.doc_id = ? AND c.enabled = 1 AND c.role <> 'parent' AND {KEPT_MAY_BE_SEEN}
+AND v.number = (SELECT max(number) FROM document_versions n WHERE n.item_id = v.item_id AND n.doc_id = v.doc_id)
+ORDER BY c.ordinal
 """
 _ORIGINAL = f"""
 SELECT i.workspace_path, i.disk_name, d.doc_id, d.media_type, a.checksum, a.storage_kind, a.storage_path,
@@ -38,8 +49,10 @@ SELECT i.item_id FROM documents d JOIN document_versions v ON v.doc_id = d.doc_i
 WHERE d.workspace_path = ? AND {KEPT_MAY_BE_SEEN} ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
 """
 _UNPARSED = """
-SELECT i.workspace_path, i.disk_name, NULL, i.media_type, coalesce(i.checksum, ''), 'reference', i.workspace_path, 1
-FROM items i WHERE i.item_id = ? AND i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL
+SELECT i.workspace_path, i.disk_name, NULL, coalesce(i.media_type, a.media_type), coalesce(i.checksum, ''),
+  coalesce(a.storage_kind, 'reference'), coalesce(a.storage_path, i.workspace_path), 1
+FROM items i LEFT JOIN assets a ON a.asset_id = i.asset_id AND a.checksum = i.checksum
+WHERE i.item_id = ? AND i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL
 """
 
 
@@ -79,6 +92,39 @@ class SqliteReading:
             return None
         stored = stored_chunk(row)
         return KeptChunk(stored, stored.key in self._gate.visible([stored.key]))
+
+    def passages(self, doc_id: DocumentId) -> tuple[StoredChunk, ...]:
+        """Return the passages of a shown or superseded version, in order."""
+        chunks = {row[0]: stored_chunk(row) for row in self._library.rows(_PASSAGES, (doc_id,))}
+        return tuple(chunks.values())
+
+    def blocks(self, doc_id: DocumentId) -> tuple[KeptBlock, ...]:
+        """Return the blocks of a kept document, in order."""
+        rows = self._library.rows(
+            "SELECT block_id, kind, heading_path_json, source_span_json, payload_json FROM blocks"
+            " WHERE doc_id = ? ORDER BY ordinal",
+            (doc_id,),
+        )
+        return tuple(
+            KeptBlock(
+                BlockId(block_id),
+                BlockKind(kind),
+                tuple(json.loads(headings)),
+                span_from_json(json.loads(span)),
+                payload_from(payload),
+            )
+            for block_id, kind, headings, span, payload in rows
+        )
+
+    def parts(self, doc_id: DocumentId) -> tuple[PartSpan, ...]:
+        """Return the slides, sheets, messages, sections or cells that a kept document has text of, each once."""
+        rows = self._library.rows(
+            "SELECT DISTINCT source_span_json ->> '$.part', source_span_json ->> '$.number',"
+            " coalesce(source_span_json ->> '$.name', '')"
+            " FROM blocks WHERE doc_id = ? AND source_span_json ->> '$.kind' = 'part'",
+            (doc_id,),
+        )
+        return tuple(PartSpan(part, number, name) for part, number, name in rows)
 
     def former_item(self, path: WorkspacePath) -> str | None:
         """Return the item that had a document at a path where now there is none; its file may be gone."""

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-import unicodedata
-from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
+from kb.app.extents import Extent, meet
+from kb.app.finding import Found, PassageFinder, within
+from kb.app.marking import Marks, Pages, marks_at, marks_of
+from kb.app.originals import Originals, kind_by_name
 from kb.app.ports import Catalogue, Reading
+from kb.app.quotes import Quote
+from kb.app.rendering import markdown_of
 from kb.app.wire.citation import citation_to_wire
 from kb.contract.files import LocalFile
-from kb.contract.viewer import LineRange, View, ViewerContext, ViewerContextRequest, ViewerOpenRequest
+from kb.contract.viewer import View, ViewerContext, ViewerContextRequest, ViewerOpenRequest
+from kb.domain.accounting import ledger_of
 from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import StoredChunk
 from kb.domain.citations import Citation, cite
 from kb.domain.errors import NotFound
-from kb.domain.ids import content_hash
 from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
-from kb.domain.placed import spans_between
-from kb.domain.places import LinePlace
 from kb.domain.reading import Original
-from kb.domain.recipes import ChunkId
-from kb.domain.text import fold_with_origin, nfc
+from kb.domain.recipes import ChunkId, DocumentId
+from kb.domain.text import nfc
 from kb.ingest.ports import TextDecoder
 from kb.retrieval.ports import GatedChunks
 from kb.retrieval.snippets import own_start
 
-_MIME = {
-    MediaType.MARKDOWN: "text/markdown; charset=utf-8",
-    MediaType.TEXT: "text/plain; charset=utf-8",
-    MediaType.CODE: "text/plain; charset=utf-8",
-    MediaType.PDF: "application/pdf",
+_TEXTS = frozenset({MediaType.MARKDOWN, MediaType.TEXT, MediaType.CODE})
+# What was recognised from a picture or from sound reads a little differently by the next model.
+_RECOGNISED = frozenset({MediaType.IMAGE, MediaType.AUDIO, MediaType.VIDEO})
+_VIEWERS: Mapping[MediaType, str] = {
+    MediaType.MARKDOWN: "markdown",
+    MediaType.PDF: "pdf",
+    MediaType.IMAGE: "image",
+    MediaType.AUDIO: "audio",
+    MediaType.VIDEO: "audio",
+    MediaType.CSV: "table",
+    MediaType.XLSX: "table",
+    MediaType.XLS: "table",
+    MediaType.ODS: "table",
+    MediaType.EML: "message",
+    MediaType.MBOX: "message",
+    MediaType.MSG: "message",
+    MediaType.EPUB: "book",
 }
-_PAGE = 200
 
 
 class Viewer:
@@ -44,17 +57,18 @@ class Viewer:
         catalogue: Catalogue,
         reading: Reading,
         chunks: GatedChunks,
+        pages: Pages,
         *,
         decoder: TextDecoder,
-        workspace: Path,
-        data_dir: Path,
+        originals: Originals,
     ) -> None:
         self._catalogue = catalogue
         self._reading = reading
         self._chunks = chunks
+        self._pages = pages
         self._decoder = decoder
-        self._workspace = workspace
-        self._data_dir = data_dir
+        self._originals = originals
+        self._finder = PassageFinder(catalogue)
 
     def open(self, request: ViewerOpenRequest) -> View:
         """Say what to open and what to mark."""
@@ -85,75 +99,70 @@ class Viewer:
             citation=citation_to_wire(_whole(stored)),
         )
 
-    def file(self, item_id: str, doc_id: str | None = None) -> LocalFile:
-        """Return the file of an item, or the kept copy of one version.
+    def file(self, item_id: str, doc_id: str | None = None, rendition: str | None = None) -> LocalFile:
+        """Return the file of an item, or the kept copy of one version, or its rendition: `opus`, of sound and video.
 
         Raises:
             NotFound: there is no such item or version, or its original is gone.
+            InvalidInput: there is no such rendition of it.
         """
-        original = self._original(item_id, doc_id)
-        path = self._bytes_of(original)
-        mime = _MIME.get(original.media or MediaType.OTHER, "application/octet-stream")
-        # A file of the workspace may change at any time: its tag must change with it.
-        now = path.stat()
-        is_copy = path.is_relative_to(self._data_dir.resolve())
-        etag = original.checksum if is_copy else f"{now.st_size:x}-{now.st_mtime_ns:x}"
-        return LocalFile(path=path, media_type=mime, etag=etag)
+        return self._originals.file(self._original(item_id, doc_id), rendition)
 
     def markdown(self, item_id: str, doc_id: str | None = None) -> str:
-        """Return an item's text as Markdown, in the lines that citations count.
+        """Return an item's text as Markdown: a text in the lines that citations count, others as they were read.
 
         Raises:
-            NotFound: there is no such item or version, its original is gone, or it is not a text.
+            NotFound: there is no such item or version, nothing was read of it, or its original is gone.
             Unreadable: its bytes are not text any more.
         """
         original = self._original(item_id, doc_id)
-        if original.media not in {MediaType.MARKDOWN, MediaType.TEXT, MediaType.CODE}:
-            raise NotFound(f"{original.path} is not a text", hint="open its file instead")
-        return nfc(self._decoder.decode(self._bytes_of(original).read_bytes()).text)
+        if original.media in _TEXTS:
+            return nfc(self._decoder.decode(self._originals.path(original).read_bytes()).text)
+        passages = self._reading.passages(original.doc_id) if original.doc_id else ()
+        if original.doc_id is None or not passages:
+            raise NotFound(f"no text was read of {original.path}", hint="open its file instead")
+        return markdown_of(self._reading.blocks(original.doc_id), [stored.chunk for stored in passages])
 
     def _open_chunk(self, chunk_id: str, quote: str | None) -> View:
         kept = self._reading.kept_chunk(ChunkId(chunk_id))
         if kept is None:
             raise _no_chunk(chunk_id)
-        if kept.is_shown:
-            return self._view(kept.stored, "exact", quote)
-        # The version that was cited is not shown any more: look for its words in the one that is.
-        row = self._catalogue.item(kept.stored.item_id)
-        moved = self._find(row, quote or kept.stored.chunk.text) if row else None
-        if moved is not None:
-            return self._view(moved, "moved", quote)
-        return self._view(kept.stored, "gone", quote)
+        if not kept.is_shown:
+            # The version that was cited is not shown any more: look for its words in the one that is.
+            row = self._catalogue.item(kept.stored.item_id)
+            moved = self._moved(row, kept.stored, quote) if row else None
+            if moved is not None:
+                return self._view(moved.stored, "moved", moved if quote else None)
+        found = within(kept.stored, Quote.of(quote), tolerant=True) if quote else None
+        return self._view(kept.stored, "exact" if kept.is_shown else "gone", found)
+
+    def _moved(self, row: ItemRow, stored: StoredChunk, quote: str | None) -> Found | None:
+        doc_id = row.item.active_doc_id
+        if doc_id is None:
+            return None
+        tolerant = _is_recognised(row)
+        if quote:
+            return self._finder.find(doc_id, quote, tolerant=tolerant)
+        return self._finder.again(doc_id, stored.chunk, tolerant=tolerant)
 
     def _open_citation(self, citation: Citation, quote: str | None) -> View:
         row = self._catalogue.item_at(citation.path)
         if row is None:
             return self._open_former(citation, quote)
-        place = citation.place
-        doc_id = row.item.active_doc_id
-        shown = self._catalogue.document(doc_id) if doc_id else None
-        details = self._reading.details(shown.doc_id) if shown else None
-        inside = details is not None and isinstance(place, LinePlace) and place.end <= details.line_count
-        found = self._find(row, quote) if quote else None
-        state = "exact" if inside and (found is not None or not quote) else "moved" if found else "gone"
-        lines = LineRange(start=place.start, end=place.end) if isinstance(place, LinePlace) and inside else None
+        doc_id, place = row.item.active_doc_id, citation.place
+        is_inside = self._extent(row).holds(place)
+        near = place if is_inside else None
+        found = self._finder.find(doc_id, quote, near, tolerant=_is_recognised(row)) if doc_id and quote else None
         if found is not None:
-            view = self._view(found, "exact", quote)
-            if view.lines is not None and lines is not None:
-                overlaps = view.lines.start <= lines.end and lines.start <= view.lines.end
-                state = "exact" if overlaps else "moved"
-            return view.model_copy(update={"state": state})
-        return View.model_validate(
-            {
-                "item_id": row.item.item_id,
-                "doc_path": row.item.path,
-                "media": _media(row.media_type),
-                "state": state,
-                "quote": None,
-                "lines": lines,
-                "doc_id": doc_id,
-                "citation": citation_to_wire(citation),
-            }
+            is_there = near is not None and meet(found.citation.place, near)
+            return self._view(found.stored, "exact" if is_there else "moved", found)
+        return _view(
+            row.item.item_id,
+            citation,
+            row.media_type or kind_by_name(row.item.path),
+            state="exact" if is_inside and not quote else "gone",
+            marks=marks_at(place, doc_id, self._pages) if is_inside else Marks(),
+            doc_id=doc_id,
         )
 
     def _open_former(self, citation: Citation, quote: str | None) -> View:
@@ -165,55 +174,35 @@ class Viewer:
             return renamed.model_copy(update={"state": "moved" if renamed.state == "exact" else renamed.state})
         if item_id is None:
             raise NotFound(f"{citation.path} is not in the library", hint="check the path, or run `kb ingest` first")
-        return View.model_validate(
-            {
-                "item_id": item_id,
-                "doc_path": citation.path,
-                "media": "text",
-                "state": "gone",
-                "quote": None,
-                "citation": citation_to_wire(citation),
-            }
+        return _view(item_id, citation, None, state="gone", marks=Marks())
+
+    def _extent(self, row: ItemRow) -> Extent:
+        """Return how far the present version of an item reaches; of one without a document what its ledger says."""
+        doc_id = row.item.active_doc_id
+        details = self._reading.details(doc_id) if doc_id and self._catalogue.document(doc_id) else None
+        if doc_id is None or details is None:
+            return Extent(ledger=ledger_of(row.item) if row.included and not row.archived else ())
+        return Extent(
+            lines=details.line_count,
+            ledger=self._catalogue.coverage(doc_id),
+            parts=self._reading.parts(doc_id),
+            picture=self._pages.page(doc_id, 1) if row.media_type is MediaType.IMAGE else None,
         )
 
-    def _find(self, row: ItemRow | None, quote: str) -> StoredChunk | None:
-        """Return the shown chunk of an item that holds `quote`, white space and widths aside."""
-        if row is None or row.item.active_doc_id is None:
-            return None
-        after = -1
-        while True:
-            page = self._catalogue.chunks(row.item.active_doc_id, after, _PAGE)
-            for stored in page.entries:
-                if _locate(stored.chunk.text, quote) is not None:
-                    return stored
-            if page.next is None:
-                return None
-            after = int(page.next)
-
-    def _view(self, stored: StoredChunk, state: str, quote: str | None) -> View:
-        text, segments = stored.chunk.text, stored.chunk.segments
-        place = _locate(text, quote, own_start(text, segments)) if quote else None
-        spans = spans_between(segments, *place) if place else ()
-        if not spans:  # what a chunk repeats of another has no place in it
-            place = None
-        citation = cite(stored.path, spans or stored.chunk.source_spans, stored.chunk.section_label)
-        lines = None
-        if isinstance(citation.place, LinePlace):
-            lines = LineRange(start=citation.place.start, end=citation.place.end)
-        return View.model_validate(
-            {
-                "item_id": stored.item_id,
-                "doc_path": stored.path,
-                "media": _media(MediaType(stored.media)),
-                "state": state,
-                "quote": stored.chunk.text[slice(*place)] if place else None,
-                "lines": lines,
-                "doc_id": stored.chunk.doc_id,
-                "title": stored.title,
-                "chunk_id": stored.chunk.chunk_id,
-                "citation": citation_to_wire(citation),
-            }
+    def _view(self, stored: StoredChunk, state: str, found: Found | None) -> View:
+        """Mark what was found in a chunk, or the whole chunk."""
+        chunk = stored.chunk
+        start, end = (found.start, found.end) if found else (own_start(chunk.text, chunk.segments), len(chunk.text))
+        view = _view(
+            stored.item_id,
+            found.citation if found else _whole(stored),
+            MediaType(stored.media),
+            state=state,
+            marks=marks_of(chunk, start, end, self._pages),
+            doc_id=chunk.doc_id,
         )
+        said = {"quote": chunk.text[start:end] if found else None, "title": stored.title, "chunk_id": chunk.chunk_id}
+        return view.model_copy(update=said)
 
     def _original(self, item_id: str, doc_id: str | None) -> Original:
         found = self._reading.original(item_id, doc_id)
@@ -221,51 +210,39 @@ class Viewer:
             raise NotFound("there is no such item or version", hint="list files with `kb list items`")
         return found
 
-    def _bytes_of(self, original: Original) -> Path:
-        """Resolve bytes inside our own data or the workspace, and nowhere else."""
-        if original.storage_kind == "copied":
-            path = _inside(self._data_dir, original.storage_path)
-            if path is not None and path.is_file():
-                return path
-        path = _inside(self._workspace, original.disk_name)
-        # The file there now is an earlier version only while its bytes are still the same.
-        is_there = path is not None and path.is_file()
-        if path and is_there and (original.is_current or content_hash(path.read_bytes()) == original.checksum):
-            return path
-        raise NotFound(f"the original of {original.path} is gone", hint="put the file back, or run `kb ingest`")
+
+def _view(
+    item_id: str,
+    citation: Citation,
+    media: MediaType | None,
+    *,
+    state: str,
+    marks: Marks,
+    doc_id: DocumentId | None = None,
+) -> View:
+    return View.model_validate(
+        {
+            "item_id": item_id,
+            "doc_path": citation.path,
+            "media": _VIEWERS.get(media or MediaType.OTHER, "text"),
+            "state": state,
+            "quote": None,
+            "lines": marks.lines,
+            "rects": marks.rects,
+            "time": marks.time,
+            "part": marks.part,
+            "doc_id": doc_id,
+            "citation": citation_to_wire(citation),
+        }
+    )
 
 
-def _inside(root: Path, relative: str) -> Path | None:
-    base = root.resolve()
-    path = (base / relative).resolve()
-    return path if path.is_relative_to(base) else None
-
-
-def _media(media: MediaType | None) -> str:
-    return "markdown" if media is MediaType.MARKDOWN else "text"
+def _is_recognised(row: ItemRow) -> bool:
+    return row.totals["ocr"] > 0 or row.media_type in _RECOGNISED
 
 
 def _whole(stored: StoredChunk) -> Citation:
     return cite(WorkspacePath(stored.path), stored.chunk.source_spans, stored.chunk.section_label)
-
-
-def _locate(text: str, quote: str, begin: int = 0) -> tuple[int, int] | None:
-    """Return where `quote` stands in `text`, from `begin` on if it can be; NFKC and any white space tolerated."""
-    words = "".join(_nfkc(quote).split())
-    if not words:
-        return None
-    folded, starts, ends = fold_with_origin(text, _nfkc)
-    letters = [index for index, letter in enumerate(folded) if not letter.isspace()]
-    packed = "".join(folded[index] for index in letters)
-    own = bisect_left(letters, begin, key=lambda index: starts[index])
-    at = packed.find(words, own)
-    if at < 0:
-        at = packed.find(words)
-    return (starts[letters[at]], ends[letters[at + len(words) - 1]]) if at >= 0 else None
-
-
-def _nfkc(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
 
 
 def _no_chunk(chunk_id: str) -> NotFound:
