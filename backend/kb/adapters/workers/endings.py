@@ -9,7 +9,8 @@ from kb.domain.documents import ParsedDocument
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
 
-AGAIN = "nothing else is affected; `kb ingest --retry` tries it once more"
+TOO_MUCH_MEMORY = "too_much_memory"
+_AGAIN = "nothing else is affected; `kb ingest --retry` tries it once more"
 
 
 def ending(frame: Frame, limits: ReadingLimits) -> ParsedDocument | Unreadable:
@@ -34,7 +35,7 @@ def ending(frame: Frame, limits: ReadingLimits) -> ParsedDocument | Unreadable:
 
 def crashed(message: str = "the program that reads files ended in the middle of it") -> Unreadable:
     """Return the failure of a file that ended its child, or broke its parser."""
-    return Unreadable(message, hint=AGAIN, reason="crashed")
+    return Unreadable(message, hint=_AGAIN, reason="crashed")
 
 
 def not_started() -> Unreadable:
@@ -58,7 +59,7 @@ def too_slow(exceeded: str, limits: ReadingLimits) -> Unreadable:
 def too_much_memory(limits: ReadingLimits) -> Unreadable:
     """Return the failure of a file that took too much memory."""
     fact = f"reading it took more than {limits.memory_mb:,} MB of memory"
-    return Unreadable(fact, hint=_raised("limits.memory_mb"), reason="too_much_memory")
+    return Unreadable(fact, hint=_raised("limits.memory_mb"), reason=TOO_MUCH_MEMORY)
 
 
 def _raised(setting: str) -> str:

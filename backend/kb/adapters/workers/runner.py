@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kb.adapters.workers.endings import crashed, ending, not_started, too_much_memory, too_slow
+from kb.adapters.workers.endings import TOO_MUCH_MEMORY, crashed, ending, not_started, too_much_memory, too_slow
 from kb.adapters.workers.frames import Facts, Frame
 from kb.adapters.workers.patience import Patience
 from kb.adapters.workers.process import Child, ChildSetup
@@ -89,7 +89,15 @@ class Runner:
             self._dismiss()
 
     def _read(self, reading: ChildReading) -> ParsedDocument | Unreadable:
+        """Return what becomes of a file, whatever its child read before: memory may be the fault of earlier files."""
         child = self._ready_child()
+        fresh = child is not None and not child.files
+        end = self._attempt(reading, child)
+        if not fresh and isinstance(end, Unreadable) and end.reason == TOO_MUCH_MEMORY:
+            end = self._attempt(reading, self._ready_child())
+        return end
+
+    def _attempt(self, reading: ChildReading, child: Child | None) -> ParsedDocument | Unreadable:
         if child is None:
             return not_started()
         source = reading.begun(child)

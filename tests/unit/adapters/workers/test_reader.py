@@ -264,6 +264,13 @@ def test_a_child_that_has_grown_is_replaced(made: Made) -> None:
     assert small == large != said(begin(reader, "fact pid"))
 
 
+def test_memory_that_earlier_files_left_behind_is_not_the_fault_of_the_next(made: Made) -> None:
+    reader = made(kept_share=1.0)
+    first, second, third = (begin(reader, words) for words in ("keep 150", "keep 150", "eat 1000"))
+    assert said(first) != said(second)
+    assert reason(third) == "too_much_memory"
+
+
 @posix
 def test_a_child_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
     import subprocess
