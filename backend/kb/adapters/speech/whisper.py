@@ -28,7 +28,11 @@ _FILES = ("model.bin", "config.json", "tokenizer.json")
 # Shorter than this, what the gate lets through of noise is no voice.
 _LEAST_SPEECH_MS = 250
 _NOT_UNDERSTOOD_SECONDS = 5.0
-_NO_SPEECH, _HARDLY = 0.6, 0.35
+_BREATH_MS, _PHRASE_SECONDS = 300, 12.0
+# The mean probability of a phrase's words: below the first it is invented, below the second where the engine itself
+# doubts that somebody speaks, and below the third when it is all that a second hearing gave.
+_NEVER, _HARDLY, _SURE_ENOUGH = 0.2, 0.35, 0.5
+_NO_SPEECH = 0.6
 _BEAM = 5
 # The engine's own six steps take three times as long over sound that gives no text at the end either.
 _TEMPERATURES = (0.0, 0.4, 0.8)
@@ -71,15 +75,46 @@ class FasterWhisperReader:
         voices = get_speech_timestamps(sound, VadOptions(min_speech_duration_ms=_LEAST_SPEECH_MS)) if len(sound) else []
         if not voices:
             return
-        packed = np.concatenate([sound[voice["start"] : voice["end"]] for voice in voices])
-        stretches = Stretches((voice["start"] / _RATE, voice["end"] / _RATE) for voice in voices)
-        heard: list[tuple[float, float]] = []
+        bounds = [(voice["start"], voice["end"]) for voice in voices]
+        heard: list[SpokenWord] = []
+        for segment in self._heard(sound, bounds, language):
+            heard += segment.words
+            yield _later(segment, offset)
+        for start, end in _gaps(bounds, heard):
+            for segment in self._again(sound, start, end):
+                yield _later(segment, offset)
+
+    def _again(self, sound: Samples, start: int, end: int) -> Iterator[SpokenSegment]:
+        """Hear a stretch (samples) once more, phrase by phrase, and say what is still not understood.
+
+        Where the language changes inside a window, the engine loses the rest of that window.
+        """
+        from faster_whisper.vad import VadOptions, get_speech_timestamps
+
+        options = VadOptions(
+            min_silence_duration_ms=_BREATH_MS, speech_pad_ms=_BREATH_MS // 2, max_speech_duration_s=_PHRASE_SECONDS
+        )
+        words: list[SpokenWord] = []
+        for phrase in get_speech_timestamps(sound[start:end], options):
+            bounds = (start + phrase["start"], start + phrase["end"])
+            for segment in self._heard(sound, [bounds], None):
+                if segment.confidence >= _SURE_ENOUGH:
+                    words += segment.words
+                    yield segment
+        for first, last in _gaps([(start, end)], words):
+            yield SpokenSegment((SpokenWord("", first / _RATE, last / _RATE, 0.0),), 0.0, "und")
+
+    def _heard(
+        self, sound: Samples, bounds: Sequence[tuple[int, int]], language: str | None
+    ) -> Iterator[SpokenSegment]:
+        """Yield what is said between bounds (samples), put end to end for the engine; times are those of `sound`."""
+        import numpy as np
+
+        stretches = _stretches(bounds)
+        packed = np.concatenate([sound[start:end] for start, end in bounds])
         for words, spoken_in in self._recognised(packed, language):
-            placed = [(word, *stretches.original(float(word.start), float(word.end))) for word in words]
-            heard += [(start, end) for _, start, end in placed]
-            yield _segment([_word(word, start + offset, end + offset) for word, start, end in placed], spoken_in)
-        for start, end in stretches.without(sorted(heard), _NOT_UNDERSTOOD_SECONDS):
-            yield SpokenSegment((SpokenWord("", start + offset, end + offset, 0.0),), 0.0, "und")
+            placed = (_word(word, *stretches.original(float(word.start), float(word.end))) for word in words)
+            yield SpokenSegment(tuple(placed), _mean(words), spoken_in)
 
     def _recognised(self, sound: Samples, language: str | None) -> Iterator[tuple[list[Any], str]]:
         """Yield the words of each phrase, with the language it is in."""
@@ -146,16 +181,30 @@ def _kept(window: Sequence[tuple[Any, str]]) -> Iterator[tuple[list[Any], str]]:
     loops = iter(looping([word.word for segment, _ in window for word in segment.words or ()]))
     for segment, language in window:
         kept = [word for word in segment.words or () if not next(loops)]
-        if kept and not (segment.no_speech_prob > _NO_SPEECH and _mean(kept) < _HARDLY):
+        if kept and _mean(kept) >= (_HARDLY if segment.no_speech_prob > _NO_SPEECH else _NEVER):
             yield kept, language
 
 
-def _segment(words: list[SpokenWord], language: str) -> SpokenSegment:
-    return SpokenSegment(tuple(words), sum(word.probability for word in words) / len(words), language)
+def _stretches(bounds: Sequence[tuple[int, int]]) -> Stretches:
+    return Stretches((start / _RATE, end / _RATE) for start, end in bounds)
+
+
+def _gaps(bounds: Sequence[tuple[int, int]], words: Sequence[SpokenWord]) -> list[tuple[int, int]]:
+    """Return where, between bounds (samples), somebody speaks and no words came of it."""
+    times = sorted((word.start, word.end) for word in words)
+    found = _stretches(bounds).without(times, _NOT_UNDERSTOOD_SECONDS)
+    return [(round(start * _RATE), round(end * _RATE)) for start, end in found]
+
+
+def _later(segment: SpokenSegment, seconds: float) -> SpokenSegment:
+    words = (
+        SpokenWord(w.text, round(w.start + seconds, 3), round(w.end + seconds, 3), w.probability) for w in segment.words
+    )
+    return SpokenSegment(tuple(words), segment.confidence, segment.language)
 
 
 def _word(word: Any, start: float, end: float) -> SpokenWord:  # noqa: ANN401 - faster_whisper ships no types
-    return SpokenWord(str(word.word), round(start, 3), round(end, 3), round(float(word.probability), 4))
+    return SpokenWord(str(word.word), start, end, round(float(word.probability), 4))
 
 
 def _mean(words: Sequence[Any]) -> float:
