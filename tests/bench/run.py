@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
-    from tests.bench import ingesting, scanning, searching, starting
+    from tests.bench import ingesting, scanning, searching, sound, starting
 
     return {
         "ingest": ingesting.without_vectors,
@@ -59,6 +59,7 @@ def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
         "unchanged": scanning.unchanged,
         "start": starting.help_page,
         "memory": starting.memory,
+        "sound": sound.recognition,
     }
 
 
