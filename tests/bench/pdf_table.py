@@ -49,7 +49,7 @@ class Row:
 def row_of(path: Path, ocr: PictureTextReader | None) -> Row:
     """Read one file in this process."""
     data = path.read_bytes()
-    first, second = _pymupdf(data), _pdfium(data)
+    (first, unknown), second = _pymupdf(data), _pdfium(data)
     source = SourceFile(WorkspacePath(path.name), MediaType.PDF, data)
     try:
         document = PyMuPdfParser(ocr).read(source, ReadingLimits(), lambda _done, _total, _unit: None)
@@ -64,7 +64,9 @@ def row_of(path: Path, ocr: PictureTextReader | None) -> Row:
     ours = "\n".join(page.text for page in document.pages)
     counts = (_count(ours), _count(first), _count(second))
     pages = document.coverage[-1].end
-    return Row(path.name, "read", pages, dict(states), dict(reasons), counts, _why(document, ours, first, second))
+    return Row(
+        path.name, "read", pages, dict(states), dict(reasons), counts, _why(document, ours, (first, second), unknown)
+    )
 
 
 def rows_of(folder: Path, ocr: PictureTextReader | None) -> list[Row]:
@@ -96,7 +98,7 @@ def table(rows: list[Row], *, totals_only: bool) -> str:
 
 
 def _apart(path: Path, ocr: PictureTextReader | None) -> Row:
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=_send, args=(theirs, path, ocr))
     child.start()
@@ -104,8 +106,7 @@ def _apart(path: Path, ocr: PictureTextReader | None) -> Row:
     try:
         if not ours.poll(_SECONDS):
             return Row(path.name, "too_slow")
-        row: Row = ours.recv()
-        return row
+        return _received(ours)
     except EOFError:
         return Row(path.name, "crashed")
     finally:
@@ -113,11 +114,17 @@ def _apart(path: Path, ocr: PictureTextReader | None) -> Row:
         child.join()
 
 
+def _received(pipe: Connection) -> Row:
+    row: Row = pipe.recv()
+    return row
+
+
 def _send(pipe: Connection, path: Path, ocr: PictureTextReader | None) -> None:
     pipe.send(row_of(path, ocr))
 
 
-def _why(document: ParsedDocument, ours: str, first: str, second: str) -> str:
+def _why(document: ParsedDocument, ours: str, texts: tuple[str, str], unknown: int) -> str:
+    first, second = texts
     kept, given, other = (Counter("".join(text.split())) for text in (ours, cleaned(first), cleaned(second)))
     lacking, fresh = given - kept, kept - given
     reasons = []
@@ -131,28 +138,35 @@ def _why(document: ParsedDocument, ours: str, first: str, second: str) -> str:
         reasons.append(f"{lost} letters without meaning or ligatures")
     if fresh.total() > _SLACK * given.total() + 2:
         by_second = sum((fresh & other).values())
-        reasons.append(f"{fresh.total()} more: " + ("second reader" if by_second > fresh.total() / 2 else "links, forms, notes, cell marks"))
+        reasons.append(
+            f"{fresh.total()} more: "
+            + ("second reader" if by_second > fresh.total() / 2 else "links, forms, notes, cell marks")
+        )
     if lacking.total() > _SLACK * given.total() + 2:
-        hyphens = lacking["-"]
-        reasons.append(f"{lacking.total()} less: running headers, page numbers, repeats, {hyphens} hyphens")
+        cause = "letters without known meaning" if unknown else "running headers, page numbers, repeats, hyphens"
+        reasons.append(f"{lacking.total()} less: {cause}")
     return "; ".join(reasons)
 
 
-def _pymupdf(data: bytes) -> str:
-    pymupdf.TOOLS.mupdf_display_errors(False)  # noqa: FBT003
-    pymupdf.TOOLS.mupdf_display_warnings(False)  # noqa: FBT003
+def _pymupdf(data: bytes) -> tuple[str, int]:
+    """Return the text, and how many of its letters are mere numbers of glyphs."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
     texts = []
     try:
         document = pymupdf.open(stream=data, filetype="pdf")
         count = 0 if document.needs_pass else document.page_count
     except Exception:  # noqa: BLE001 - MuPDF raises plain exceptions of its own
-        return ""
+        return "", 0
+    known = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
+    unknown = 0
     for number in range(count):
         try:
             texts.append(document[number].get_text())
-        except Exception:  # noqa: BLE001, S112
+            unknown += document[number].get_text(flags=known).count("\ufffd")
+        except Exception:  # noqa: BLE001
             continue
-    return "\n".join(texts)
+    return "\n".join(texts), unknown
 
 
 def _pdfium(data: bytes) -> str:
@@ -184,7 +198,7 @@ def main() -> None:
     given = parser.parse_args()
     ocr: PictureTextReader | None = None
     if given.ocr is not None:
-        from kb.adapters.ocr.reader import find_reader
+        from kb.adapters.ocr.reader import find_reader  # type: ignore[import-untyped,unused-ignore]
 
         ocr = find_reader([given.ocr])
     sys.stdout.write(table(rows_of(given.folder, ocr), totals_only=given.totals) + "\n")

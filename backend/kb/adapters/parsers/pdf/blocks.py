@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kb.adapters.parsers.pdf.furniture import demote
-from kb.adapters.parsers.pdf.grouping import Group, group, link, looks_of
+from kb.adapters.parsers.pdf.grouping import Group, grouped, link, looks_of
 from kb.adapters.parsers.pdf.lines import Line
 from kb.adapters.parsers.pdf.pages import PageContent
 from kb.adapters.parsers.pdf.writing import PageWriter, compounds, joint
@@ -17,6 +17,7 @@ from kb.domain.pages import PageText
 from kb.domain.spans import PageSpan, Segment
 
 _CELLS = " | "
+_KINDS = {"list": BlockKind.LIST, "code": BlockKind.CODE}
 
 
 def build(
@@ -36,7 +37,7 @@ def build(
     waiting: tuple[PageContent, list[Group]] | None = None
     while contents:
         content = contents.pop()
-        groups = group(content.lines, looks, titles.get(content.number, ()))
+        groups = grouped(content.lines, looks, titles.get(content.number, ()))
         content.lines = []
         if waiting is not None:
             adjacent = waiting[0].number + 1 == content.number
@@ -128,11 +129,8 @@ class _Builder:
             span = PageSpan(page, start, start + len(text))
             self._builder.heading(group.level, text, span, (Segment(0, len(text), span),))
             return
-        kind, payload = {
-            "list": (BlockKind.LIST, Prose(ordered=group.ordered)),
-            "code": (BlockKind.CODE, Code()),
-        }.get(group.kind, (BlockKind.PARAGRAPH, Prose()))
-        self._open = _Draft(kind, payload, self._builder.heading_path)
+        payload: Payload = Code() if group.kind == "code" else Prose(ordered=group.ordered)
+        self._open = _Draft(_KINDS.get(group.kind, BlockKind.PARAGRAPH), payload, self._builder.heading_path)
         self._open.add("", text, page, start)
 
     def _addition(self, text: str, page: int, start: int) -> None:
@@ -172,7 +170,5 @@ class _Builder:
             if isinstance(first, PageSpan) and isinstance(last, PageSpan) and first.page == last.page:
                 span = PageSpan(first.page, first.char_start, last.char_end)
             self._builder.blocks.append(
-                ParsedBlock(
-                    draft.kind, draft.text, span, draft.heading_path, draft.payload, tuple(draft.segments)
-                )
+                ParsedBlock(draft.kind, draft.text, span, draft.heading_path, draft.payload, tuple(draft.segments))
             )

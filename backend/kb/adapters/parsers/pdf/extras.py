@@ -1,14 +1,14 @@
-"""What a page holds beside its printed text: targets of links, values of forms, notes; and what the file says of itself."""
+"""What a PDF holds beside printed text: targets of links, values of forms, notes, bookmarks, attachments, its data."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from kb.adapters.parsers.pdf.letters import cleaned
 from kb.adapters.parsers.pdf.lines import Line, View, piece
+from kb.adapters.parsers.pdf.mupdf import Document, Page
 from kb.domain.documents import Member
 from kb.domain.errors import Unreadable
 from kb.domain.ids import Json
@@ -23,11 +23,13 @@ _PASSWORD_FIELD = 1 << 13
 _TEXT_FIELDS = frozenset((3, 4, 7))  # combo box, list box, text
 _NOT_NOTES = frozenset((1, 19, 20))  # links, widgets, screens
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?([Zz]|[+-]\d\d'?\d\d)?")
-_NO_TITLE = re.compile(r"(?:untitled|title|document\d*|.*\.(?:docx?|pdf|tex|dvi|indd|qxd|pptx?|xlsx?|rtf|ps|eps))\Z", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"(?:untitled|title|document\d*|.*\.(?:docx?|pdf|tex|dvi|indd|qxd|pptx?|xlsx?|rtf|ps|eps))\Z", re.IGNORECASE
+)
 _PROGRAM = re.compile(r"\AMicrosoft (?:Office )?(?:Word|PowerPoint|Excel) - ")
 
 
-def additions(page: Any, view: View, text: str, shown: set[str]) -> list[Line]:
+def additions(page: Page, view: View, text: str, shown: set[str]) -> list[Line]:
     """Return link targets, form values and notes that do not stand in the page's text yet, each in its box.
 
     Args:
@@ -54,7 +56,7 @@ def additions(page: Any, view: View, text: str, shown: set[str]) -> list[Line]:
     return found
 
 
-def front_matter(document: Any) -> dict[str, Json]:
+def front_matter(document: Document) -> dict[str, Json]:
     """Return title, author, subject, tags and created date where the file names them in earnest."""
     given: Mapping[str, str | None] = document.metadata or {}
     values = {key: " ".join(cleaned(value or "").split()) for key, value in given.items()}
@@ -74,7 +76,7 @@ def front_matter(document: Any) -> dict[str, Json]:
     return known
 
 
-def outline(document: Any, pages: int) -> dict[int, list[tuple[str, int]]]:
+def outline(document: Document, pages: int) -> dict[int, list[tuple[str, int]]]:
     """Return (title reduced to its letters, level) of the bookmarks by page, from 1; empty where they are broken."""
     found: dict[int, list[tuple[str, int]]] = {}
     with suppress(Exception):
@@ -88,7 +90,7 @@ def bare(text: str) -> str:
     return "".join(letter for letter in cleaned(text).casefold() if letter.isalnum())
 
 
-def attachments(document: Any, limits: ReadingLimits, tell: Tell) -> list[Member]:
+def attachments(document: Document, limits: ReadingLimits, tell: Tell) -> list[Member]:
     """Return the files embedded in a PDF.
 
     Raises:
@@ -104,21 +106,18 @@ def attachments(document: Any, limits: ReadingLimits, tell: Tell) -> list[Member
     total = 0
     for number, name in enumerate(names, 1):
         try:
-            total += max(int(document.embfile_info(name)["size"]), 0)
-            if total > limits.expanded_mb << 20:
-                raise Unreadable("the attached files are too large together", reason="expands_too_much")
-            data = document.embfile_get(name)
-            total += max(len(data) - max(int(document.embfile_info(name)["size"]), 0), 0)
-        except Unreadable:
-            raise
+            data: bytes = document.embfile_get(name)
         except Exception:  # noqa: BLE001, S112 - a broken attachment costs itself only
             continue
+        total += len(data)
+        if total > limits.expanded_mb << 20:
+            raise Unreadable("the attached files are too large together", reason="expands_too_much")
         members.append(Member(_member_name(document, name, number, members), data))
         tell(number, len(names), "attachment")
     return members
 
 
-def _member_name(document: Any, name: str, number: int, earlier: Sequence[Member]) -> str:
+def _member_name(document: Document, name: str, number: int, earlier: Sequence[Member]) -> str:
     given = name
     with suppress(Exception):
         given = document.embfile_info(name).get("filename") or name
@@ -127,7 +126,7 @@ def _member_name(document: Any, name: str, number: int, earlier: Sequence[Member
     return f"{number}-{last}" if last in taken else last
 
 
-def _targets(page: Any, shown: set[str]) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
+def _targets(page: Page, shown: set[str]) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
     link = page.first_link
     for _ in range(_MOST):
         if link is None:
@@ -139,7 +138,7 @@ def _targets(page: Any, shown: set[str]) -> Iterator[tuple[str, tuple[float, flo
         link = link.next
 
 
-def _values(page: Any) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
+def _values(page: Page) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
     if page.first_widget is None:
         return
     for number, widget in enumerate(page.widgets()):
@@ -150,7 +149,7 @@ def _values(page: Any) -> Iterator[tuple[str, tuple[float, float, float, float]]
             yield value, tuple(widget.rect)
 
 
-def _notes(page: Any) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
+def _notes(page: Page) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
     if page.first_annot is None:
         return
     for number, note in enumerate(page.annots()):

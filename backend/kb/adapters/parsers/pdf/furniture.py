@@ -33,9 +33,9 @@ def demote(pages: Sequence[PageContent]) -> None:
     """Take what the margins repeat out of the flow of the pages.
 
     A margin row is what stands in the outer tenth of a page, apart from its text. It is running when the same words
-    stand at the same height on three pages (both, of two). The first of its kind is kept as an addition at the end of its page; the same again
-    is left out, as are page numbers: numbers that rise with the pages. Where other numbers differ (dates, sums), the rows
-    are text. A page never loses all it has.
+    stand at the same height on three pages (both, of two). The first of its kind is kept as an addition at the end of
+    its page; the same again is left out, as are page numbers: numbers that rise with the pages. Where other numbers
+    differ (dates, sums), the rows are text. A page never loses all it has.
     """
     groups: dict[tuple[bool, str], list[_Seen]] = {}
     for content in pages:

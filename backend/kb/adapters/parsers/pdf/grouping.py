@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from kb.adapters.parsers.pdf.extras import bare
@@ -24,7 +25,9 @@ _INDENT = 0.9
 _FULL = 0.12
 _SPREAD = 2.0
 _ENDED = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\uff1a\uff1b][\"'\u2019\u201d)\]\u300d\u300f\u3011\uff09]*\Z")
-_ITEM = re.compile(r"(?:[\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u25a0\u25a1\u27a2\u2713\u2013\u2014*\u00b7-]|\(?\d{1,3}[.)]|\(?[a-z]\))(?:\s|\Z)")
+_ITEM = re.compile(
+    r"(?:[\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u25a0\u25a1\u27a2\u2713\u2013\u2014*\u00b7-]|\(?\d{1,3}[.)]|\(?[a-z]\))(?:\s|\Z)"
+)
 _ORDERED = re.compile(r"\(?\d")
 _SPACELESS_END = re.compile(f"[{SPACELESS}]\\Z")
 _NO_SENTENCE = re.compile(r"[.,;:]\Z")
@@ -75,7 +78,7 @@ def looks_of(lines: Iterable[Line]) -> Looks:
     return Looks(body, levels, bold <= _MOSTLY_BOLD * max(letters.total(), 1))
 
 
-def group(lines: Sequence[Line], looks: Looks, titles: Sequence[tuple[str, int]]) -> list[Group]:
+def grouped(lines: Sequence[Line], looks: Looks, titles: Sequence[tuple[str, int]]) -> list[Group]:
     """Return the groups of one page in order.
 
     Args:
@@ -184,7 +187,9 @@ def _parts(group: Group, row: list[Line]) -> bool:
         return True
     size = max(bottom.size, 1.0)
     lead = line.y1 - bottom.y1
-    earlier = [lines[at].y1 - lines[at - 1].y1 for at in range(1, len(lines)) if lines[at].y1 - lines[at - 1].y1 > 0.5 * size]
+    earlier = [
+        lines[at].y1 - lines[at - 1].y1 for at in range(1, len(lines)) if lines[at].y1 - lines[at - 1].y1 > 0.5 * size
+    ]
     if lead > (min(earlier) * _LEADING if earlier else size * _FIRST_LEADING):
         return True
     if _spread(row) or _spread(last):
@@ -208,7 +213,13 @@ def _level(row: list[Line], looks: Looks, titles: Sequence[tuple[str, int]]) -> 
         return sized
     text = " ".join(piece.text for piece in row)
     alone = line.x1 < line.right - _FULL * (line.right - line.left) or line.right - line.left < _SPREAD * line.size
-    if looks.bold and all(piece.bold for piece in row) and len(text) <= _MOST_BOLD and alone and line.size >= looks.body:
+    if (
+        looks.bold
+        and all(piece.bold for piece in row)
+        and len(text) <= _MOST_BOLD
+        and alone
+        and line.size >= looks.body
+    ):
         return min(max(looks.levels.values(), default=0) + 1, _LEVELS) if not _NO_SENTENCE.search(text) else 0
     return 0
 
@@ -274,7 +285,7 @@ def _last_row(lines: Sequence[Line]) -> list[Line]:
 
 def _spread(row: Sequence[Line]) -> bool:
     """Return whether the pieces of a row stand far apart: a label and its value."""
-    return any(after.x0 - before.x1 > _SPREAD * max(after.size, 1.0) for before, after in zip(row, row[1:], strict=False))
+    return any(after.x0 - before.x1 > _SPREAD * max(after.size, 1.0) for before, after in pairwise(row))
 
 
 def _indent(lines: Sequence[Line], line: Line) -> str:

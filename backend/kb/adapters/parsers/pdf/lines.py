@@ -82,16 +82,18 @@ class Words:
         good: letters that can be used.
         bad: letters that are not known.
         covered: area of the words, in square points.
+        beyond: words that stand wholly off the page; nobody sees them, yet they are in the file.
     """
 
     lines: list[Line] = field(default_factory=list)
     good: int = 0
     bad: int = 0
     covered: float = 0.0
+    beyond: list[str] = field(default_factory=list)
 
 
 def gather(words: Iterable[RawWord], view: View) -> Words:
-    """Make lines of raw words; a line ends where their block or line number changes. Words off the page are left out."""
+    """Make lines of raw words; a line ends where their block or line number changes."""
     found = Words()
     lines = found.lines
     place = view.place() if view.turned else None
@@ -108,11 +110,15 @@ def gather(words: Iterable[RawWord], view: View) -> Words:
         if place:
             x0, y0, x1, y1 = place(x0, y0, x1, y1)  # noqa: PLW2901
         if x0 + x1 < 0 or y0 + y1 < 0 or x0 + x1 > 2 * width or y0 + y1 > 2 * height:
+            found.beyond.append(text)
             continue
         found.good += len(text)
         found.covered += (x1 - x0) * (y1 - y0)
         left, top = min(max(int(x0 * scale_x), 0), SCALE - 1), min(max(int(y0 * scale_y), 0), SCALE - 1)
-        right, bottom = min(max(int(x1 * scale_x) + 1, left + 1), SCALE), min(max(int(y1 * scale_y) + 1, top + 1), SCALE)
+        right, bottom = (
+            min(max(int(x1 * scale_x) + 1, left + 1), SCALE),
+            min(max(int(y1 * scale_y) + 1, top + 1), SCALE),
+        )
         if line is not None and line.key == (block, number):
             before = line.text
             # Readers see a space wherever letters of a justified line stand a little apart.
@@ -164,7 +170,7 @@ def parted(line: Line, group_of: Callable[[float, float], int]) -> dict[int, Lin
             part.text += gap + text
             part.words.extend((position, position + len(text), x0, y0, x1, y1))
     if len(parts) == 1:
-        return {key: line for key in parts}
+        return dict.fromkeys(parts, line)
     first = min(numbers[2::WORD_FIELDS])
     for part in parts.values():
         left = line.x0 + (min(part.words[2::WORD_FIELDS]) - first) * share_x

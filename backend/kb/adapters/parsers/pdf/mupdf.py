@@ -24,6 +24,7 @@ _ORDINARY_DPI, _FINEST_DPI = 200.0, 300.0
 _MOST_RENDERED = 40_000_000
 _POINTS = 72.0
 _TALL = 1.45
+_EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 
 
 def open_pdf(data: bytes, password: str | None) -> Document | None:
@@ -68,12 +69,15 @@ def words_of(page: Page, view: View) -> tuple[Words, TextPage]:
     import pymupdf
 
     # Ligatures are spelled out; letters without a known meaning come as U+FFFD, so that they can be counted.
-    text_page = page.get_textpage(flags=pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP)
+    flags = pymupdf.TEXT_PRESERVE_WHITESPACE
+    # What a CropBox cuts off is cut off on purpose; what merely runs off the page is still text of the file.
+    clip = None if page.cropbox != page.mediabox else _EVERYWHERE
+    text_page = page.get_textpage(clip=clip, flags=flags | (pymupdf.TEXT_MEDIABOX_CLIP if clip is None else 0))
     return gather(text_page.extractWORDS(), view), text_page
 
 
 def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> None:
-    """Set size, weight and pitch of lines, and bring boxes of fonts with absurd heights to the height of their letters."""
+    """Set size, weight and pitch of lines; boxes of fonts with absurd heights are brought down to their letters."""
     looks: dict[tuple[int, int], tuple[dict[str, Any], bool]] = {}
     for block in text_page.extractDICT()["blocks"]:
         number = block["number"]
@@ -146,7 +150,7 @@ def is_blank(page: Page, view: View) -> bool:
 
 
 def rendered(page: Page, view: View, dpi: float, most_pixels: int) -> Raster:
-    """Return the picture of a page as displayed at `dpi` (kept between 200 and 300), coarser where it would be too large."""
+    """Return the picture of a page as displayed; `dpi` is kept between 200 and 300, and less where it gets too large."""
     import pymupdf
 
     zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from kb.adapters.parsers.pdf import mupdf
 from kb.adapters.parsers.pdf.extras import additions
-from kb.adapters.parsers.pdf.lines import WORD_FIELDS, Line, View, Words
+from kb.adapters.parsers.pdf.lines import WORD_FIELDS, Line, View, Words, piece
 from kb.adapters.parsers.pdf.order import arrange
 from kb.adapters.parsers.pdf.pdfium import PdfiumReader
 from kb.adapters.parsers.pdf.tables import aligned_tables, ruled_tables, rules_of
@@ -29,6 +29,7 @@ _SPARSE = 0.08
 _MANY_STROKES = 120
 _FEWEST_FOR_TABLE = 4
 _SAME_PLACE = 0.5
+_EDGE = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class PageReader:
     """
 
     def __init__(
-        self, document: Any, second: PdfiumReader, ocr: PictureTextReader | None, limits: ReadingLimits
+        self, document: mupdf.Document, second: PdfiumReader, ocr: PictureTextReader | None, limits: ReadingLimits
     ) -> None:
         self._document = document
         self._second = second
@@ -92,7 +93,7 @@ class PageReader:
             return PageContent(number, View(0, 0, 0), state="failed", reason="damaged")
         return PageContent(number, self._second.view(number - 1), aligned_tables(arrange(words.lines)))
 
-    def _content(self, number: int, page: Any, view: View, words: Words) -> PageContent:
+    def _content(self, number: int, page: mupdf.Page, view: View, words: Words) -> PageContent:
         if _is_thin(words) and mupdf.has_fonts(page):
             other = self._second.words(number - 1)
             if other.good > _BETTER * words.good:
@@ -115,11 +116,13 @@ class PageReader:
             lines = ruled_tables(lines, rules, view)
         content.lines = aligned_tables(arrange(lines)) + recognised
         content.lines += additions(page, view, " ".join(line.text for line in _leaves(content.lines)), self._targets)
+        if words.beyond and (beyond := piece(" ".join(words.beyond), _EDGE, view, 0.0)):
+            content.lines.append(beyond)
         if content.state == "blank" and content.lines:
             content.state = "text"
         return content
 
-    def _needs_recognition(self, page: Any, view: View, words: Words, strokes: int) -> str:
+    def _needs_recognition(self, page: mupdf.Page, view: View, words: Words, strokes: int) -> str:
         """Return why the picture of a page is to be read, `blank`, `too_many_pixels`, or nothing."""
         area = max(view.width * view.height, 1.0)
         thin = _is_thin(words)
@@ -136,7 +139,7 @@ class PageReader:
             return "drawn_letters"
         return "picture" if largest and _bare_picture(page, view, words) else ""
 
-    def _recognise(self, content: PageContent, page: Any, view: View, words: Words) -> list[Line]:
+    def _recognise(self, content: PageContent, page: mupdf.Page, view: View, words: Words) -> list[Line]:
         if self._ocr is None:
             content.state, content.reason = "waiting", "ocr_model"
             return []
@@ -148,9 +151,16 @@ class PageReader:
         except Exception:  # noqa: BLE001 - an engine that stumbles over one picture costs that page only
             content.state, content.reason = ("text", None) if words.good else ("failed", "ocr_failed")
             return []
-        fresh = [line for line in recognised.lines if not _printed_already(line, words.lines, raster.width, raster.height)]
+        fresh = [
+            line for line in recognised.lines if not _printed_already(line, words.lines, raster.width, raster.height)
+        ]
         text, ranges = page_from_ocr(
-            replace(recognised, lines=tuple(fresh)), content.number, view.width, view.height, raster.width, raster.height
+            replace(recognised, lines=tuple(fresh)),
+            content.number,
+            view.width,
+            view.height,
+            raster.width,
+            raster.height,
         )
         if len(text.text) >= words.good:
             content.state = "ocr"
@@ -200,7 +210,7 @@ def _is_thin(words: Words) -> bool:
     return words.good < _FEW or (words.bad >= _SOME_LOST and words.bad > _SHARE_LOST * (words.good + words.bad))
 
 
-def _bare_picture(page: Any, view: View, words: Words) -> bool:
+def _bare_picture(page: mupdf.Page, view: View, words: Words) -> bool:
     """Return whether a picture fills much of the page and bears hardly any text."""
     area = max(view.width * view.height, 1.0)
     boxes = [box for box, _ in mupdf.pictures(page, view)]
@@ -228,5 +238,3 @@ def _printed_already(line: OcrLine, printed: Sequence[Line], width: int, height:
             if across > 0 and down > 0:
                 covered += across * down
     return covered > _SAME_PLACE * max((x1 - x0) * (y1 - y0), 1.0)
-
-

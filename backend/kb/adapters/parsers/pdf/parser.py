@@ -67,7 +67,7 @@ class PyMuPdfParser:
             mupdf.forget()
 
     def _read(
-        self, document: Any, second: PdfiumReader, count: int, limits: ReadingLimits, tell: Tell
+        self, document: mupdf.Document, second: PdfiumReader, count: int, limits: ReadingLimits, tell: Tell
     ) -> ParsedDocument:
         if count == 0:
             raise Unreadable(
@@ -113,7 +113,7 @@ class PyMuPdfParser:
         )
 
 
-def _opened(source: SourceFile, second: PdfiumReader) -> Any:
+def _opened(source: SourceFile, second: PdfiumReader) -> mupdf.Document:
     """Return the document, None when the second reader is to read it alone."""
     try:
         return mupdf.open_pdf(source.data, source.password)
@@ -129,10 +129,10 @@ class _NoPages:
 
     metadata: dict[str, str] = {}  # noqa: RUF012 - empty for ever
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int) -> mupdf.Page:
         raise ValueError(number)
 
-    def get_toc(self, *, simple: bool) -> list[Any]:
+    def get_toc(self, *, simple: bool) -> list[Any]:  # noqa: ARG002
         return []
 
     def embfile_names(self) -> list[str]:
@@ -140,7 +140,7 @@ class _NoPages:
 
 
 def _about(
-    document: Any, count: int, limits: ReadingLimits, tell: Tell
+    document: mupdf.Document, count: int, limits: ReadingLimits, tell: Tell
 ) -> tuple[dict[str, Json], dict[int, list[tuple[str, int]]], list[Member]]:
     matter: dict[str, Json] = {}
     with suppress(Exception):

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from kb.adapters.parsers.pdf.lines import View, Words, gather
 
 Document: TypeAlias = Any
+Page: TypeAlias = Any
 _HYPHEN = 0x02
 
 
@@ -73,7 +74,7 @@ class PdfiumReader:
         return self._document
 
 
-def _raw_words(page: Any, left: float, top: float) -> Iterator[tuple[float, float, float, float, str, int, int]]:
+def _raw_words(page: Page, left: float, top: float) -> Iterator[tuple[float, float, float, float, str, int, int]]:
     """Yield words as PyMuPDF gives them: in points of the unturned page from the corner of its CropBox."""
     from pypdfium2 import raw
 
@@ -84,7 +85,7 @@ def _raw_words(page: Any, left: float, top: float) -> Iterator[tuple[float, floa
         pointers = [ctypes.byref(side) for side in sides]
         tight = raw.FS_RECTF()
         letters: list[str] = []
-        box = [0.0, 0.0, 0.0, 0.0]
+        box = (0.0, 0.0, 0.0, 0.0)
         line = 0
         for index in range(count + 1):
             code = raw.FPDFText_GetUnicode(text_page.raw, index) if index < count else 0x20
@@ -100,10 +101,8 @@ def _raw_words(page: Any, left: float, top: float) -> Iterator[tuple[float, floa
             else:
                 raw.FPDFText_GetCharBox(text_page.raw, index, pointers[0], pointers[1], pointers[2], pointers[3])
                 x0, x1, y0, y1 = (side.value for side in sides)
-            if letters:
-                box = [min(box[0], x0), min(box[1], y0), max(box[2], x1), max(box[3], y1)]
-            else:
-                box = [x0, y0, x1, y1]
+            more = (min(box[0], x0), min(box[1], y0), max(box[2], x1), max(box[3], y1))
+            box = more if letters else (x0, y0, x1, y1)
             letters.append(letter)
     finally:
         text_page.close()

@@ -20,6 +20,7 @@ _MOST_CELLS = 20_000
 _FEWEST_ROWS = 3
 _FEWEST_COLUMNS = 3
 _FILLED = 0.3
+_FULL = 0.35
 _LONGEST_CELL = 0.6
 _ROW_GAP = 2.5
 
@@ -190,7 +191,10 @@ def _filled(lines: list[Line], grid: _Grid, view: View) -> tuple[Line | None, li
         ]
         for row in range(len(grid.ys) - 1)
     ]
-    return _as_line(_without_empty(cells), (x0, y0, x1, y1)), rest
+    cells = _without_empty(cells)
+    if len(found) < _FULL * len(cells) * len(cells[0]):
+        return None, lines
+    return _as_line(cells, (x0, y0, x1, y1)), rest
 
 
 def _field_finder(grid: _Grid, view: View) -> Callable[[float, float], int]:
