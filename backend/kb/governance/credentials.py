@@ -84,7 +84,8 @@ def _curls(text: str, lower: str) -> Iterator[Found]:
     at = lower.find("curl")
     while at >= 0:
         line = text.find("\n", at, at + _LINE)
-        for match in _CURL_USER.finditer(text, at, line if line >= 0 else at + _LINE):
+        end = line if line >= 0 else at + _LINE
+        for match in _CURL_USER.finditer(text, at, end):
             if not is_placeholder(match[1]):
                 yield _group(match, "password")
-        at = lower.find("curl", at + 4)
+        at = lower.find("curl", end)

@@ -19,7 +19,7 @@ from kb.governance.placeholders import KnownSecrets, Placeholders
 from kb.governance.recutting import Cut, covered, recut, replaced
 from kb.governance.strings import in_line, masked_path, masked_payload, same_cuts, strings_beside
 from kb.governance.tables import find_in_table
-from kb.governance.values import Line, lines_of, rebuilt
+from kb.governance.values import Change, Line, lines_of, rebuilt
 from kb.governance.words import PROGRAMMING_LANGUAGES
 
 VERSION = "mask-v1"
@@ -159,7 +159,9 @@ class _Masking:
         origins = list(search.beside.values())
         for one in search.strings.found:
             origin = origins[next(iter(search.strings.parts(one)))[0]]
-            self._note(one, origin.where, [origin.span])
+            place = MaskedSecret(one.kind, self._placeholders.of(one), origin.where, origin.span)
+            if place not in self._masked:
+                self._masked.append(place)
         texts = search.strings.texts
         return {texts[index]: replaced(texts[index], made) for index, made in cuts.items()}
 
@@ -212,14 +214,14 @@ def _places(block: ParsedBlock, start: int, end: int) -> Sequence[SourceSpan]:
     return spans_between(block.segments, start, end) or (block.span,)
 
 
-def _changed(line: Line, cuts: Sequence[Cut] | None) -> tuple[str, str] | None:
+def _changed(line: Line, cuts: Sequence[Cut] | None) -> Change | None:
+    """Return a key and its value with the cuts of their line made; what is between them is ours."""
     if not cuts:
         return None
-    border = min(line.offset, len(line.text))
-    key_end = max(border - 2, 0) if border < len(line.text) or line.text.endswith(": ") else border
-    key = replaced(line.text[:key_end], [Cut(c.start, min(c.end, key_end), c.text) for c in cuts if c.start < key_end])
-    value_cuts = [Cut(max(c.start - border, 0), c.end - border, c.text) for c in cuts if c.end > border]
-    return key, replaced(line.text[border:], value_cuts)
+    key, value = line.text[: line.key_end], line.text[line.offset :]
+    in_key = [Cut(c.start, min(c.end, line.key_end), c.text) for c in cuts if c.start < line.key_end]
+    in_value = [Cut(max(c.start - line.offset, 0), c.end - line.offset, c.text) for c in cuts if c.end > line.offset]
+    return Change(replaced(key, in_key), replaced(value, in_value) if in_value else None)
 
 
 def _masked(block: ParsedBlock, cuts: Sequence[Cut], headings: dict[str, str], strings: dict[str, str]) -> ParsedBlock:

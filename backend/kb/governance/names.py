@@ -32,7 +32,8 @@ _BEFORE_KEY = re.compile(
     r"(?:api|access|auth|account|app|application|client|consumer|encryption|master|private|service|signing|storage"
     r"|license|deploy|deployment|webhook|subscription|session|admin|aws|jwt|primary|secondary|secret|shared|sharedaccess"
     r"|shared access|recovery|product|activation|hmac|crypto|cipher|aes|token|instrumentation|integration|rest|server"
-    r"|write|openai|anthropic|stripe|sendgrid|google|azure|github|gitlab|slack|twilio|mailgun|datadog|cloudflare|heroku)[ _.\-]?\Z"
+    r"|write|openai|anthropic|stripe|sendgrid|google|azure|github|gitlab|slack|twilio|mailgun|datadog"
+    r"|cloudflare|heroku)[ _.\-]?\Z"
 )
 _WORD_START = re.compile(r"(?:\A|[^a-z0-9])\Z")
 _PASS = rf"pass(?:[ _-]?(?:word|phrase|code)|wd|wort|wörter)s?{_NOT_GOING_ON}"

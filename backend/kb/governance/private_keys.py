@@ -23,7 +23,7 @@ _LETTER = re.compile(r"[A-Za-z0-9+/=]")
 _LEAST_BODY = 32
 _PUTTY = re.compile(r"Private-Lines: {0,4}[0-9]{1,5}\s")
 _PUTTY_BODY = re.compile(
-    r"Private-Lines: {0,4}[0-9]{1,5}(?:[\s>|]*[A-Za-z0-9+/=]{20,}+)+(?:[\s>|]*[A-Za-z0-9+/=]{1,20}+)?"
+    r"Private-Lines: {0,4}[0-9]{1,5}(?:[\s>|]*[A-Za-z0-9+/=]{20,}+)+(?:[\s>|]*(?!Private-MAC)[A-Za-z0-9+/=]{1,20}+)?"
 )
 _PUTTY_END = re.compile(r"[\s>|]{0,8}(?:[A-Za-z0-9+/=]{1,64}\s+)?Private-MAC: {0,4}[0-9a-f]{40,64}")
 

@@ -23,6 +23,7 @@ _URLSAFE = r"[A-Za-z0-9_\-]"
 _DOTTED = r"[A-Za-z0-9_.\-]"
 _BASE64 = r"[A-Za-z0-9+/=_\-]"
 _HEX = r"[A-Fa-f0-9]"
+_LONGEST_EXACT = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,17 @@ class _Shape:
     needs: re.Pattern[str]
     keeps: bool = False
 
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the format has one length; others grow with what they carry."""
+        return self.full <= _LONGEST_EXACT
+
 
 def _shape(
     kind: str, prefixes: str, body: str, length: tuple[int, int], needs: str = "", *, keeps: bool = False
 ) -> _Shape:
-    least, full = length
-    return _Shape(
-        kind, tuple(prefixes.split()), re.compile(f"{body}{{1,4000}}+"), least, full, re.compile(needs), keeps
-    )
+    run = re.compile(f"{body}{{1,4000}}+")
+    return _Shape(kind, tuple(prefixes.split()), run, *length, re.compile(needs), keeps)
 
 
 _DIGIT = r".*[0-9]"
@@ -116,9 +120,9 @@ def _any_prefix() -> re.Pattern[str]:
     rests: dict[str, list[str]] = {}
     for prefix in sorted(_PREFIXES, key=len, reverse=True):
         rests.setdefault(prefix[0], []).append(re.escape(prefix[1:]))
-    return re.compile(
-        r"(?:\A|[^A-Za-z0-9])(" + "|".join(f"{re.escape(first)}(?:{'|'.join(r)})" for first, r in rests.items()) + ")"
-    )
+    # Looked at, not taken: what ends one prefix may be what stands before the next.
+    any_of = "|".join(f"{re.escape(first)}(?:{'|'.join(r)})" for first, r in rests.items())
+    return re.compile(rf"(?:\A|[^A-Za-z0-9])(?=({any_of}))")
 
 
 _ANY_PREFIX = _any_prefix()
@@ -153,7 +157,7 @@ def _body_end(text: str, shape: _Shape, at: int, begin: int) -> int:
     """Return where the token ends, 0 when there is none."""
     if not _bounded(text, at, shape):
         return 0
-    end = extent(text, begin, shape.body, shape.least, shape.full)
+    end = extent(text, begin, shape.body, shape.least, shape.full, exact=shape.is_exact)
     while end > begin and text[end - 1] in ".-/%":
         end -= 1
     body = "".join(text[begin:end].split())

@@ -11,11 +11,19 @@ _WHERE = {"title": "title", "tags": "tag", "tag": "tag"}
 
 
 class Line(NamedTuple):
-    """A value with its key, as it is searched: `text` is `key: value`, the value from `offset` on."""
+    """A value with its key, searched as `key: value`: the key up to `key_end`, the value from `offset` on."""
 
     text: str
+    key_end: int
     offset: int
     where: str
+
+
+class Change(NamedTuple):
+    """What key and value become; a value of None stays what it is."""
+
+    key: str
+    value: str | None
 
 
 def lines_of(values: Mapping[str, Json]) -> list[Line]:
@@ -23,7 +31,7 @@ def lines_of(values: Mapping[str, Json]) -> list[Line]:
     return list(_lines(values, "", ""))
 
 
-def rebuilt(values: Mapping[str, Json], changed: Callable[[int], tuple[str, str] | None]) -> dict[str, Json]:
+def rebuilt(values: Mapping[str, Json], changed: Callable[[int], Change | None]) -> dict[str, Json]:
     """Return the values with lines changed.
 
     Args:
@@ -38,14 +46,14 @@ def _lines(value: Json, key: str, where: str) -> Iterator[Line]:
         for name, inner in value.items():
             place = where or _WHERE.get(str(name).strip().lower(), "front_matter")
             if _is_branch(inner):
-                yield Line(str(name), len(str(name)), place)
+                yield Line(str(name), len(str(name)), len(str(name)), place)
             yield from _lines(inner, str(name), place)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for inner in value:
             yield from _lines(inner, key, where)
     else:
         text = "" if value is None or isinstance(value, bool) else str(value)
-        yield Line(f"{key}: {text}", len(key) + 2, where or "front_matter")
+        yield Line(f"{key}: {text}", len(key), len(key) + 2, where or "front_matter")
 
 
 def _is_branch(value: Json) -> bool:
@@ -53,7 +61,7 @@ def _is_branch(value: Json) -> bool:
 
 
 class _Rebuilder:
-    def __init__(self, changed: Callable[[int], tuple[str, str] | None]) -> None:
+    def __init__(self, changed: Callable[[int], Change | None]) -> None:
         self._changed = changed
         self._number = -1
 
@@ -62,10 +70,10 @@ class _Rebuilder:
         for name, inner in values.items():
             if _is_branch(inner):
                 change = self._next()
-                result[change[0] if change else name] = self._branch(inner)
+                result[change.key if change else name] = self._branch(inner)
             else:
                 change = self._next()
-                result[change[0] if change else name] = change[1] if change else inner
+                result[change.key if change else name] = _after(change, inner)
         return result
 
     def _branch(self, value: Json) -> Json:
@@ -73,9 +81,12 @@ class _Rebuilder:
             return self.mapping(value)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [self._branch(inner) for inner in value]
-        change = self._next()
-        return change[1] if change else value
+        return _after(self._next(), value)
 
-    def _next(self) -> tuple[str, str] | None:
+    def _next(self) -> Change | None:
         self._number += 1
         return self._changed(self._number)
+
+
+def _after(change: Change | None, value: Json) -> Json:
+    return value if change is None or change.value is None else change.value
