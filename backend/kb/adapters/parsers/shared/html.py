@@ -131,8 +131,9 @@ def read_html(
         Unreadable: `too_big` or `too_complex`.
     """
     text = _as_html(text)
+    before = len(builder.blocks)
     page = _run(text, builder, places, limits, deepen=deepen, tell=tell, keep_navigation=False)
-    if page.left_out and not page.characters:
+    if page.left_out and len(builder.blocks) == before:
         page = _run(text, builder, places, limits, deepen=deepen, tell=tell, keep_navigation=True)
     return page
 

@@ -1,0 +1,1 @@
+"""Books: chapters in reading order."""
