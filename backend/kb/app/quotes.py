@@ -38,7 +38,7 @@ class Quote:
         """Prepare a quote."""
         words = "".join(_nfkc(text).split())
         letters = _letters(_nfkc(text).casefold())
-        return cls(words, letters, int(len(letters) * _ERRORS) if len(letters) >= _SHORTEST else 0)
+        return cls(words, letters, round(len(letters) * _ERRORS) if len(letters) >= _SHORTEST else 0)
 
 
 def locate(text: str, quote: Quote, begin: int = 0, *, tolerant: bool = False) -> tuple[int, int] | None:
