@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,34 @@ def test_joining_and_cutting_keeps_every_sample(lengths: list[int]) -> None:
     pieces = list(_in_pauses(iter(blocks)))
     assert np.array_equal(np.concatenate(pieces), np.concatenate(blocks))
     assert all(len(piece) <= (PIECE_SECONDS + 35) * RATE for piece in pieces)
+
+
+def test_files_with_wrong_bytes_in_them_are_read_or_refused_and_nothing_else() -> None:
+    chance = random.Random(5)
+    files = [
+        encoded("mp3", "libmp3lame", 1.5),
+        encoded("ogg", "libopus", 1.5),
+        encoded("flac", "flac", 1.5),
+        encoded("ipod", "aac", 1.5),
+        encoded("matroska", "aac", 1.5, picture=True),
+        wav(tone(1.5)),
+    ]
+    ends: Counter[str] = Counter()
+    for _ in range(150):
+        data = bytearray(chance.choice(files))
+        reach = chance.choice([64, 600, len(data)])
+        for _ in range(chance.choice([1, 5, 40])):
+            data[chance.randrange(reach)] = chance.randrange(256)
+        if chance.random() < 0.3:
+            data = data[: chance.randrange(len(data))]
+        try:
+            DECODER.about(source(bytes(data)), LIMITS)
+            ends["read"] += 1 if len(samples_of(source(bytes(data)))) else 0
+        except Unreadable as refused:
+            ends[refused.reason] += 1
+    assert ends.total() == 150
+    assert set(ends) <= {"read", "damaged", "wrong_type", "unsupported", "too_long"}
+    assert ends["read"] > 40
 
 
 def test_nothing_heavy_is_loaded_before_a_recording_is_read() -> None:
