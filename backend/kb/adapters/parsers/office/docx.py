@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kb.adapters.parsers.office.docx_styles import Styles
 from kb.adapters.parsers.office.docx_words import Words, words_in
-from kb.adapters.parsers.office.drawing import attribute, below, chart_table, child, diagram
+from kb.adapters.parsers.office.drawing import attribute, below, chart_table, child, diagram, whole
 from kb.adapters.parsers.office.media import Members
 from kb.adapters.parsers.office.package import OfficePackage, Relation, open_package, warnings_of
 from kb.adapters.parsers.office.places import Count, is_named, ledger
@@ -311,8 +311,7 @@ def _grid_number(element: Element, name: str) -> int:
     properties = child(element, "tcPr")
     properties = child(element, "trPr") if properties is None else properties
     found = child(properties, name) if properties is not None else None
-    value = (attribute(found, "val") or "") if found is not None else ""
-    return min(int(value), _MOST_COLUMNS) if value.isdigit() else 0
+    return min(whole(attribute(found, "val")) or 0, _MOST_COLUMNS) if found is not None else 0
 
 
 def _headed(grid: list[list[str]], marked: int) -> tuple[list[str], list[list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kb.adapters.parsers.office.drawing import attribute, below, child
+from kb.adapters.parsers.office.drawing import attribute, below, child, whole
 from kb.adapters.parsers.shared.xml import Element
 
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
@@ -112,10 +112,8 @@ def _value(element: Element) -> str:
 
 
 def _number(element: Element) -> int | None:
-    value = _value(element)
-    return int(value) if value.isdigit() else None
+    return whole(_value(element))
 
 
 def _attribute_number(element: Element, name: str) -> int | None:
-    value = attribute(element, name) or ""
-    return int(value) if value.isdigit() else None
+    return whole(attribute(element, name))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kb.adapters.parsers.shared.xml import Element, local, words_of
 
+_DIGITS = 10
 _ACCENTED = {"sSup": "^", "sSub": "_"}
 
 
@@ -27,6 +28,11 @@ def child(element: Element, name: str) -> Element:
 def attribute(element: Element, name: str) -> str | None:
     """Return an attribute by its name, whatever its namespace: the strict and the transitional form differ in it."""
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+
+
+def whole(value: str | None) -> int | None:
+    """Return a whole number of up to nine digits, None for anything else."""
+    return int(value) if value and len(value) < _DIGITS and value.isascii() and value.isdigit() else None
 
 
 def relation_id(element: Element, name: str = "id") -> str:
@@ -139,10 +145,9 @@ def _points(element: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in below(element, "pt"):
         value = child(point, "v")
-        index = point.get("idx") or ""
-        if value is not None and index.isdigit():
+        number = whole(point.get("idx"))
+        if value is not None and number is not None:
             text = " ".join(words_of(value).split())
-            number = int(index)
             found[number] = f"{found[number]} {text}" if number in found else text
     if not found and (value := child(element, "v")) is not None:
         found[0] = words_of(value).strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb.adapters.parsers.office.drawing import below, child
+from kb.adapters.parsers.office.drawing import below, child, whole
 from kb.adapters.parsers.office.values import moment, plain, shown
 from kb.adapters.parsers.shared.xml import Element
 
@@ -34,7 +34,7 @@ class CellFormats:
             value = float(text)
         except ValueError:
             return text
-        index = int(style) if style and style.isdigit() else 0
+        index = whole(style) or 0
         code = self._formats[index] if index < len(self._formats) else _GENERAL
         if code == _GENERAL:
             return plain(value)

@@ -7,7 +7,7 @@ import struct
 
 from kb.adapters.parsers.shared.archive import clean_name, numbered
 from kb.adapters.parsers.shared.xml import Element
-from kb.domain.documents import Member
+from kb.domain.documents import Member, ParseWarning
 
 _LONG_SIDE = 120
 _SHORT_SIDE = 40
@@ -89,3 +89,9 @@ def alt_text(properties: Element) -> str:
         return ""
     text = " ".join((properties.get("descr") or properties.get("title") or "").split())
     return "" if _FILE_NAME.match(text) or text.lower() in _SAYS_NOTHING else text
+
+
+def left_out_warnings(members: Members) -> tuple[ParseWarning, ...]:
+    """Return in words what was not taken."""
+    count = members.left_out
+    return (ParseWarning("extract_failed", f"{count} embedded objects or drawings were not read"),) if count else ()

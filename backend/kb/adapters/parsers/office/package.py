@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from kb.adapters.parsers.office.media import Members
+from kb.adapters.parsers.office.media import Members, left_out_warnings
 from kb.adapters.parsers.shared.archive import Zip, open_zip
 from kb.adapters.parsers.shared.xml import Element, local, parsed, words_of
 from kb.domain.documents import ParseWarning
@@ -147,9 +147,7 @@ def locked_or_old(data: bytes) -> Unreadable:
 
 def warnings_of(package: OfficePackage, members: Members) -> tuple[ParseWarning, ...]:
     """Return what was passed over, in words."""
-    found = []
+    found = left_out_warnings(members)
     if any(name.lower().endswith("vbaproject.bin") for name in package.names):
-        found.append(ParseWarning("extract_failed", "the macros in it were not read"))
-    if members.left_out:
-        found.append(ParseWarning("extract_failed", f"{members.left_out} embedded objects or drawings were not read"))
-    return tuple(found)
+        found += (ParseWarning("extract_failed", "the macros in it were not read"),)
+    return found

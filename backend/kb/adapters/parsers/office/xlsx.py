@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kb.adapters.parsers.office.drawing import attribute, below, chart_table, child, first, paragraphs, relation_id
+from kb.adapters.parsers.office.drawing import (
+    attribute,
+    below,
+    chart_table,
+    child,
+    first,
+    paragraphs,
+    relation_id,
+    whole,
+)
 from kb.adapters.parsers.office.formats import CellFormats
 from kb.adapters.parsers.office.grid import Row, Sheet, sheet_blocks
 from kb.adapters.parsers.office.media import Members, alt_text
@@ -105,8 +114,7 @@ class _Book:
     def _rows(self, data: bytes) -> Iterator[Row]:
         number = 0
         for row in elements(data, "row"):
-            said = row.get("r") or ""
-            number = int(said) if said.isdigit() and int(said) > number else number + 1
+            number = max(whole(row.get("r")) or 0, number + 1)
             cells: dict[int, str] = {}
             column = 0
             for cell in row:
@@ -128,7 +136,8 @@ class _Book:
             formula = child(cell, "f")
             return f"={formula.text}" if formula is not None and formula.text and value is None else ""
         if kind == "s":
-            return self._texts[int(text)] if text.isdigit() and int(text) < len(self._texts) else ""
+            index = whole(text)
+            return self._texts[index] if index is not None and index < len(self._texts) else ""
         if kind == "b":
             return "TRUE" if text == "1" else "FALSE"
         if kind in {"str", "d"}:
@@ -189,10 +198,10 @@ def _anchored(anchor: Element, sheet: PartSpan) -> PartSpan:
     """Return the cell a drawing is fixed to, the whole sheet when it is fixed to none."""
     start = child(anchor, "from")
     numbers = [child(start, name) for name in ("row", "col")] if start is not None else []
-    row, column = (_said(number) for number in numbers) if numbers else ("", "")
-    if not (row.isdigit() and column.isdigit()):
+    row, column = (whole(_said(number)) for number in numbers) if numbers else (None, None)
+    if row is None or column is None:
         return sheet
-    place = (int(row) + 1, int(column) + 1)
+    place = (row + 1, column + 1)
     return PartSpan("sheet", sheet.number, sheet.name, cell_range(*place, *place))
 
 
