@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from kb.cli.output import ERROR, HIT, Exit, Output
 
@@ -26,7 +27,9 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 }
 
 
-def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., Exit]], Callable[..., Exit]]:
+def command(
+    app: typer.Typer, name: str | None = None, cls: type[TyperCommand] | None = None
+) -> Callable[[Callable[..., Exit]], Callable[..., Exit]]:
     """Add a function to `app`.
 
     The function's first parameter is the `Output`; it returns the exit code. One of our errors becomes
@@ -34,25 +37,50 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
     """
 
     def add(function: Callable[..., Exit]) -> Callable[..., Exit]:
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        common = [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for key, (kind, default) in _COMMON.items()
-        ]
-
         @wraps(function)
         def run(**values: Any) -> Exit:  # noqa: ANN401 - typer passes what the options say
             flags = {key: values.pop(key) for key in _COMMON}
             flags.pop("schema_version")
             return _guarded(function, Output(**flags), values)
 
-        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-        run.__signature__ = inspect.Signature([*keywords, *common])  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in [*keywords, *common]}
-        app.command(name)(run)
+        _sign(run, function)
+        app.command(name, cls=cls)(run)
         return run
 
     return add
+
+
+def without_command(app: typer.Typer) -> Callable[[Callable[..., Exit]], None]:
+    """Let a group do something by itself, as a command does, when none follows; without options it prints help."""
+
+    def add(function: Callable[..., Exit]) -> None:
+        @wraps(function)
+        def run(context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - typer passes what the options say
+            if context.invoked_subcommand is not None:
+                return
+            flags = {key: values.pop(key) for key in _COMMON}
+            if not any(values.values()):
+                show_help(context)
+            flags.pop("schema_version")
+            raise typer.Exit(_guarded(function, Output(**flags), values))
+
+        _sign(run, function, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+        app.callback(invoke_without_command=True)(run)
+
+    return add
+
+
+def _sign(run: Callable[..., object], function: Callable[..., Exit], *first: inspect.Parameter) -> None:
+    """Give `run` the options of `function`, less its output, and the common ones."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    common = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for key, (kind, default) in _COMMON.items()
+    ]
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+    every = [*first, *keywords, *common]
+    run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in every}
 
 
 def group(app: typer.Typer, name: str, text: str) -> typer.Typer:

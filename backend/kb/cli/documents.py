@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kb.cli.command import command, group
-from kb.cli.ingest import reason_text
+from kb.cli.command import command, without_command
 from kb.cli.layout import padded
+from kb.cli.ledgers import numbers, print_coverage, print_item, print_masked, print_unread_item, reason_text
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
 from kb.cli.wording import lines_label
@@ -23,23 +23,10 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add `list`, `show` and `inspect`."""
-    _add_lists(group(app, "list", "List documents or files."))
-
-    @command(app)
-    def show(
-        out: Output, doc: Annotated[str, typer.Argument(help="Path in the workspace, doc_id or item_id.")]
-    ) -> Exit:
-        """Show what is known about one document, and its outline."""
-        from kb.app.requests import request_of
-        from kb.contract.library import ShowRequest
-
-        request = request_of(ShowRequest, doc=doc)
-        with library(out, "kb show") as facade:
-            view = facade.library.show(request)
-        out.wire(view)
-        if not out.as_json:
-            _print_document(out, view)
-        return HIT
+    lists = typer.Typer(help="List documents or files.", rich_markup_mode=None)
+    app.add_typer(lists, name="list")
+    _add_lists(lists)
+    _add_show(app)
 
     @command(app)
     def inspect(
@@ -59,7 +46,64 @@ def add_to(app: typer.Typer) -> None:
         return HIT if count else NO_HIT
 
 
+def _add_show(app: typer.Typer) -> None:
+    @command(app)
+    def show(
+        out: Output,
+        doc: Annotated[str, typer.Argument(help="Path in the workspace, doc_id or item_id.")],
+        *,
+        coverage: Annotated[
+            bool, typer.Option("--coverage", help="What became of each page, second or part of it.")
+        ] = False,
+        masked: Annotated[bool, typer.Option("--masked", help="Where secrets were left out, without them.")] = False,
+    ) -> Exit:
+        """Show what is known about one file, and its outline."""
+        from kb.app.requests import request_of
+        from kb.contract.items import CoverageRequest, ItemRequest
+        from kb.contract.library import ShowRequest
+
+        with library(out, "kb show") as facade:
+            item = facade.library.item(request_of(ItemRequest, doc=doc)).item
+            if masked:
+                found = facade.library.masked(request_of(ShowRequest, doc=doc))
+                out.wire(found)
+                print_masked(out, found)
+            if coverage:
+                ledger = facade.library.coverage(request_of(CoverageRequest, doc_path=item.doc_path))
+                out.wire(ledger)
+                print_coverage(out, ledger)
+            if not masked and not coverage:
+                _show(out, facade, item, doc)
+        return HIT
+
+
+def _show(out: Output, facade: Facade, item: ItemEntry, doc: str) -> None:
+    from kb.contract.items import ItemView
+    from kb.contract.library import ShowRequest
+
+    if item.doc_id is None:
+        out.wire(ItemView(item=item))
+        print_unread_item(out, item)
+        return
+    view = facade.library.show(ShowRequest(doc=doc))
+    out.wire(view)
+    if not out.as_json:
+        _print_document(out, view, item)
+
+
 def _add_lists(listing: typer.Typer) -> None:
+    @without_command(listing)
+    def listed(
+        out: Output,
+        *,
+        coverage: Annotated[bool, typer.Option("--coverage", help="List files with what was read of them.")] = False,
+        attention: Annotated[
+            bool, typer.Option("--attention", help="List files that failed or wait, in whole or in part.")
+        ] = False,
+    ) -> Exit:
+        """List documents or files."""
+        return _list_items(out, None, coverage=coverage, attention=attention)
+
     @command(listing)
     def docs(out: Output) -> Exit:
         """List the documents that can be searched."""
@@ -81,18 +125,25 @@ def _add_lists(listing: typer.Typer) -> None:
             str | None,
             typer.Option("--state", help="new, ready, empty, unsupported, waiting or failed."),
         ] = None,
+        coverage: Annotated[bool, typer.Option("--coverage", help="With what was read of each.")] = False,
+        attention: Annotated[
+            bool, typer.Option("--attention", help="Only those that failed or wait, in whole or in part.")
+        ] = False,
     ) -> Exit:
         """List files, and why some cannot be searched."""
-        count = 0
-        with library(out, "kb list") as facade:
-            for item in _items(facade, state):
-                count += 1
-                out.wire(item)
-                out.line(f"{item.state:<12}{item.doc_path}")
-                if item.reason:
-                    out.line(f"{'':<12}{reason_text(item.reason)}")
-        out.line(counted(count, "file"))
-        return HIT if count else NO_HIT
+        return _list_items(out, state, coverage=coverage, attention=attention)
+
+
+def _list_items(out: Output, state: str | None, *, coverage: bool, attention: bool) -> Exit:
+    count = 0
+    with library(out, "kb list") as facade:
+        for item in _items(facade, state, attention=attention):
+            count += 1
+            out.wire(item)
+            if not out.as_json:
+                print_item(out, item, coverage=coverage, steps=attention)
+    out.line("nothing needs attention" if attention and not count else counted(count, "file"))
+    return HIT if count else NO_HIT
 
 
 def _documents(facade: Facade) -> Iterator[DocSummary]:
@@ -107,13 +158,13 @@ def _documents(facade: Facade) -> Iterator[DocSummary]:
             return
 
 
-def _items(facade: Facade, state: str | None) -> Iterator[ItemEntry]:
+def _items(facade: Facade, state: str | None, *, attention: bool) -> Iterator[ItemEntry]:
     from kb.app.requests import request_of
     from kb.contract.items import ItemsRequest
 
     cursor: str | None = None
     while True:
-        page = facade.library.items(request_of(ItemsRequest, cursor=cursor, state=state))
+        page = facade.library.items(request_of(ItemsRequest, cursor=cursor, state=state, attention=attention))
         yield from page.items
         cursor = page.next
         if cursor is None:
@@ -127,7 +178,7 @@ def _document_line(document: DocSummary) -> str:
     )
 
 
-def _print_document(out: Output, view: DocumentView) -> None:
+def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
     document = view.document
     rows = [
         ("title", document.title),
@@ -141,6 +192,10 @@ def _print_document(out: Output, view: DocumentView) -> None:
         ("aliases", ", ".join(view.aliases)),
         ("size", f"{document.byte_len:,} bytes"),
         ("passages", f"{document.chunk_count:,}, {document.vector_count or 0:,} with vectors"),
+        ("coverage", numbers(item.coverage, item.coverage_kinds) if item.coverage else ""),
+        ("state", item.state if item.state != "ready" else ""),
+        ("reason", reason_text(item.reason) if item.reason else ""),
+        ("next step", item.next_step or ""),
         ("updated", document.updated_at.isoformat(timespec="seconds")),
         ("made by", f"{document.parser_version}, {document.chunker_version}"),
     ]

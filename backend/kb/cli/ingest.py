@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.command import command
+from kb.cli.ledgers import reason_text
 from kb.cli.output import ERROR, HIT, Exit, Output, counted
+from kb.cli.password import OPTION, AsksForPassword, given_password
 from kb.cli.progress import ProgressLine
 from kb.cli.session import configuration, library
 
@@ -29,7 +31,7 @@ _PAUSE_S = 0.05
 def add_to(app: typer.Typer) -> None:
     """Add `ingest`."""
 
-    @command(app)
+    @command(app, cls=AsksForPassword)
     def ingest(
         out: Output,
         paths: Annotated[
@@ -38,6 +40,12 @@ def add_to(app: typer.Typer) -> None:
         *,
         summary_only: Annotated[bool, typer.Option("--summary-only", help="Only the numbers.")] = False,
         retry: Annotated[bool, typer.Option("--retry", help="Take files that failed before again.")] = False,
+        password: Annotated[
+            str | None,
+            typer.Option(
+                OPTION, metavar="[-]", help="Open locked files; asks for the password, or reads it from stdin with -."
+            ),
+        ] = None,
     ) -> Exit:
         """Read what is new, changed or gone in the workspace."""
         from kb.app.scope import workspace_paths
@@ -48,7 +56,8 @@ def add_to(app: typer.Typer) -> None:
         wanted = workspace_paths(settings.workspace, paths or [], Path.cwd())
         # Only numbers are kept of a run over everything: for people a line a file would be too many.
         brief = summary_only or not (out.as_json or wanted)
-        request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief)
+        secret = given_password(password)
+        request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief, password=secret)
         with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))
             if job.status == "failed":
@@ -146,12 +155,6 @@ def _changes(report: IngestReport) -> str:
     changed = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     # After a stop the vectors that were still missing are made, though no file has changed.
     return changed or (f"{counted(report.embedded, 'vector')} made" if report.embedded else "nothing changed")
-
-
-def reason_text(reason: str | None) -> str:
-    """Return why a file cannot be searched, without the stable word before it."""
-    word, colon, sentence = (reason or "cannot be read").partition(": ")
-    return sentence if colon and word.replace("_", "").isalnum() else word + colon + sentence
 
 
 def _item_line(item: IngestItem) -> str:

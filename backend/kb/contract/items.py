@@ -68,7 +68,7 @@ class ItemsRequest(Request):
 class ItemRequest(Request):
     """A file by its path, `item_id` or `doc_id`."""
 
-    item: str = Field(min_length=1, max_length=4_000)
+    doc: str = Field(min_length=1, max_length=4_000)
 
 
 class ItemEntry(Wire):

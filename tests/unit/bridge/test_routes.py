@@ -23,7 +23,7 @@ MINIMAL: dict[str, dict[str, object]] = {
     "jobs/cancel": {"job_id": "j"},
     "jobs/get": {"job_id": "j"},
     "library/coverage": {"doc_path": "a.md"},
-    "library/item": {"item": "a.md"},
+    "library/item": {"doc": "a.md"},
     "library/masked": {"doc": "a.md"},
     "library/report": {"job_id": "j"},
     "library/show": {"doc": "a.md"},

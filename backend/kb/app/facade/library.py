@@ -100,7 +100,7 @@ class Library:
 
     def item(self, request: ItemRequest) -> ItemView:
         """Return one file with its state."""
-        return ItemView(item=item_to_wire(self._named(request.item)))
+        return ItemView(item=item_to_wire(self._named(request.doc)))
 
     def coverage(self, request: CoverageRequest) -> Coverage:
         """Return what was read of one file."""

@@ -108,7 +108,7 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "jobs/cancel": {"job_id": ids["ingest"]},
         "jobs/get": {"job_id": ids["ingest"]},
         "library/coverage": {"doc_path": "ops/backup.md"},
-        "library/item": {"item": "bad.md"},
+        "library/item": {"doc": "bad.md"},
         "library/masked": {"doc": "bad.md"},
         "library/report": {"job_id": ids["ingest"]},
         "library/show": {"doc": "ops/백업 #1 100%.md"},
