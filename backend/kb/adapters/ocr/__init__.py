@@ -1,0 +1,1 @@
+"""Text on pictures: RapidOCR for Latin, Chinese and Japanese, Tesseract for Korean."""
