@@ -135,8 +135,11 @@ class _Parts:
             self.attachments.append(Attachment(name, data, shown=shown))
 
     def _take_text(self, part: Message, kind: str, data: bytes) -> None:
-        decoded = decode_html(data, self._decoder, part.get_content_charset("") or "")
-        text = decoded.text
+        try:
+            text = decode_html(data, self._decoder, part.get_content_charset("") or "").text
+        except Unreadable:  # it calls itself text, but is none
+            self.attachments.append(Attachment(f"part-{len(self.attachments) + 1}.bin", data))
+            return
         if kind == "text/plain" and _PGP in text and _PGP_END in text:
             self.locked = True
             return

@@ -23,7 +23,8 @@ _DECLARED = re.compile(rb"""<meta\b[^<>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1
 _DECLARED_XML = re.compile(rb"""^\s*<\?xml\b[^<>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
 # Browsers read these names as their supersets, and so were the pages written (WHATWG Encoding Standard, "Names").
 _MEANT: Mapping[str, str] = {
-    **dict.fromkeys(("ascii", "iso8859-1", "latin-1"), "cp1252"),
+    "iso8859-1": "cp1252",
+    "ascii": "",  # of bytes beyond it, it says nothing
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
     **dict.fromkeys(("euc_kr", "johab"), "cp949"),
     "shift_jis": "cp932",
@@ -146,18 +147,18 @@ def decode_html(data: bytes, decoder: TextDecoder | None, declared: str = "") ->
     Raises:
         Unreadable: the bytes are not text (reason `binary`).
     """
-    if not data.startswith(_MARKS):
-        if b"\x1b" in data and meant(declared).startswith("iso2022"):  # all its bytes are ASCII, so UTF-8 would fit too
-            return DecodedText(data.decode(meant(declared), errors="replace"), meant(declared))
+    head = data[:_PRESCAN]
+    if not data.startswith(_MARKS) and not (decoder is not None and b"\0" in head):
+        labels = (declared.encode("ascii", errors="ignore"), *_DECLARED.findall(head), *_DECLARED_XML.findall(head))
+        named = [encoding for label in labels if (encoding := meant(label.decode("ascii")))]
+        if named and named[0].startswith("iso2022") and b"\x1b" in data:  # its bytes would pass as UTF-8
+            return DecodedText(data.decode(named[0], errors="replace"), named[0], f"not UTF-8; read as {named[0]}")
         try:
             return DecodedText(data.decode("utf-8"))
         except UnicodeDecodeError:
             pass
-        head = data[:_PRESCAN]
-        named = declared.encode("ascii", errors="ignore")
-        for found in (named, *_DECLARED.findall(head), *_DECLARED_XML.findall(head)):
-            encoding = meant(found.decode("ascii"))
-            text = _decoded(data, encoding) if encoding else None
+        for encoding in named:
+            text = _decoded(data, encoding)
             if text is not None:
                 return DecodedText(text, encoding, f"not UTF-8; read as {encoding}")
     if decoder is not None:

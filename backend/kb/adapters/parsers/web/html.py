@@ -5,6 +5,7 @@ from __future__ import annotations
 from kb.adapters.parsers.shared.building import BlockBuilder
 from kb.adapters.parsers.shared.html import Sections, decode_html, read_html, section_coverage
 from kb.domain.documents import ParsedDocument, ParseWarning
+from kb.domain.errors import Unreadable
 from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
 from kb.domain.spans import PartSpan
@@ -29,7 +30,10 @@ class HtmlParser:
         Raises:
             Unreadable: `wrong_type` when the bytes are not text; `too_big`, `too_complex`.
         """
-        decoded = decode_html(source.data, self._decoder)
+        try:
+            decoded = decode_html(source.data, self._decoder)
+        except Unreadable as error:
+            raise Unreadable("this is no page, though its name says so", reason="wrong_type") from error
         builder, sections = BlockBuilder(), Sections()
         facts = read_html(
             decoded.text, builder, sections, limits, tell=lambda done, total: tell(done, total, "character")
