@@ -13,8 +13,11 @@ from kb.governance.found import Found
 from kb.governance.plausible import is_placeholder
 from kb.governance.wrapping import extent
 
-_URL = re.compile(r"://[^\s/:@\"'<>|]{0,100}:([^\s/\"'<>|]{1,200}(?:/[^\s/\"'<>|@]{0,60}){0,2})@(?=[\w\[.\-])")
-_PORT = re.compile(r"[0-9]{1,5}(?:/|\Z)")
+# A page may break an address once, within the password.
+_URL = re.compile(
+    r"://[^\s/:@\"'<>|]{0,100}:([^\s/\"'<>|]{1,200}(?:(?:/|\s{1,2})[^\s/\"'<>|@]{0,60}){0,2})\s?@(?=[\w\[.\-])"
+)
+_PORT = re.compile(r"[0-9]{1,5}(?:[/\s]|\Z)")
 _ORACLE = re.compile(r":thin:[^\s/@:]{1,60}/([^\s/@]{1,100})@")
 _BEARER = re.compile(r"(?:[Bb]earer|BEARER|[Tt]oken|TOKEN)[ \t]{1,4}(?:\\?[\"'])?(?=[A-Za-z0-9])")
 _BASIC = re.compile(r"[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/])")
@@ -45,7 +48,7 @@ def find_credentials(text: str, lower: str) -> Iterator[Found]:
 
 
 def _group(match: re.Match[str], kind: str) -> Found:
-    return Found(match.start(1), match.end(1), kind, match[1])
+    return Found(match.start(1), match.end(1), kind, "".join(match[1].split()))
 
 
 def _in_addresses(text: str) -> Iterator[Found]:

@@ -205,9 +205,9 @@ def _whole(text: str, value: _Value, name: str) -> int:
         full = _AWS_SECRET_LENGTH if "aws" in name and len(value.text) < _AWS_SECRET_LENGTH else 0
         if not full or value.quoted:
             return value.end
-        return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full))
+        return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full, exact=full == _AWS_SECRET_LENGTH))
     run = _RANDOM_BODY.match(text, value.start)
     if not run or run.end() != value.end:
         return value.end
     full = _AWS_SECRET_LENGTH if "secret" in name and len(value.text) < _AWS_SECRET_LENGTH else len(value.text)
-    return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full))
+    return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full, exact=full == _AWS_SECRET_LENGTH))

@@ -26,7 +26,7 @@ _TECHNICAL = re.compile(
 _EXPRESSION = re.compile(
     r"\A(?:[&*!]?(?:self|this|props|state|req|request|res|response|ctx|context|config|settings|options|opts|args|params|data|"
     r"form|body|user|env|process|os|std|e|event|ev|input|row|obj|session|app|module|window|document)[.\[?].*"
-    r"|[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?|.*\(.*|.*[;{}].*|[&*][\w:]+|[\w$]+\[.*|\w+<.*|.*=>.*|.*&&.*|.*\|\|.*)\Z",
+    r"|[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?|.*\(.*|.*[;{}].*|[&*][\w:]+|[A-Za-z_$][\w$.]*\[.*|\w+<.*|.*=>.*|.*&&.*|.*\|\|.*)\Z",
     re.DOTALL,
 )
 _PATH = re.compile(r"\A(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.\-/\\]*\Z|\A[\w.\-]+(?:/[\w.\-]+)+\Z|\A\w+://")
@@ -39,6 +39,10 @@ _ASIAN = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
 _INTERLEAVED = re.compile(r"[0-9][^\W\d_]+[0-9]|[^\W\d_]+[0-9]+[^\W\d_]")
 _CASE_CHANGES = re.compile(r"[a-z][A-Z]")
 _WORD_AND_NUMBER = re.compile(r"\A[a-z]+[-_]?\d{0,2}\Z|\A[A-Z][a-z]+\d{0,2}\Z", re.IGNORECASE)
+# A name of a type or a variable that says what it holds, such as `V1SecretVolumeSource`.
+_NAMES_ITSELF = re.compile(
+    r"(?=\D*(?:\d\D*){0,3}\Z)[A-Za-z_]\w*?(?:[Ss]ecret|[Tt]oken|[Pp]assword|[Kk]ey|[Cc]redential)\w*\Z"
+)
 _LEAST_STRONG = 5
 _LEAST_RANDOM = 12
 _LEAST_BITS = 2.8
@@ -91,7 +95,7 @@ def is_random(value: str) -> bool:
     """Return whether a value looks drawn, not written: what a key or token without a format of its own looks like."""
     if len(value) < _LEAST_RANDOM or _ASIAN.search(value) or is_placeholder(value) or is_technical(value):
         return False
-    if _bits(value) < _LEAST_BITS:
+    if _bits(value) < _LEAST_BITS or _NAMES_ITSELF.match(value):
         return False
     parts = [part for part in re.split(r"[_\-./+=:]", value) if part]
     if any(_INTERLEAVED.search(part) for part in parts):

@@ -82,7 +82,7 @@ _SHAPES = (
     _shape("google_key", "GOCSPX-", _URLSAFE, (20, 28)),
     _shape("google_key", "ya29.", _DOTTED, (30, 60)),
     _shape("google_key", "1//0", _URLSAFE, (40, 60), _MIXED),
-    _shape("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]", (16, 24), _DIGIT),
+    _shape("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]", (16, 99), _DIGIT),
     _shape("ai_key", "sk-", _URLSAFE, (20, 48), rf"{_MIXED}(?:(?=.*[A-Z])|.*[0-9a-f]{{16}})"),
     _shape("ai_key", "gsk_ pplx- xai- r8_", _ALNUM, (30, 40), _MIXED),
     _shape("npm_token", "npm_", _ALNUM, (30, 36)),

@@ -8,8 +8,11 @@ import re
 _GAP = re.compile(r"[ \t\u00a0]{0,4}(?:\\?\n[ \t>#*|\u00a0]{0,12}|[ \u00a0])")
 _MOST_GAPS = 12
 _RANDOM = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])|.+[a-z][A-Z].*[a-z][A-Z]|.*[A-Z]{2}[a-z].*[A-Z]")
+_WHITE = re.compile(r"\s+")
 _WORD = re.compile(r"[A-Z]?[a-z]{4,}\Z")
 _LEAST_PIECE = 8
+_LEAST_RANDOM = 12
+_LEAST_LONG = 16
 _LEAST_LINE = 20
 
 
@@ -30,26 +33,30 @@ def extent(text: str, at: int, body: re.Pattern[str], least: int, full: int, *, 
         if not gap or not more or text[more.end() : more.end() + 1] in {":", "="}:  # the next line's name
             break
         piece = more[0]
-        if not _goes_on(text[at:end], length, piece, least=least, full=full, new_line="\n" in gap[0]) or (
-            exact and length + len(piece.rstrip(".,;")) > full
-        ):
+        missing = full - length if exact else 0
+        if exact and len(piece.rstrip(".,;")) > missing:
+            break
+        if not _goes_on(text[at:end], piece, (least, full), missing=missing, new_line="\n" in gap[0]):
             break
         length += len(piece)
         end = more.end()
     return end
 
 
-def _goes_on(held: str, length: int, piece: str, *, least: int, full: int, new_line: bool) -> bool:
+def _goes_on(held: str, piece: str, length: tuple[int, int], *, missing: int, new_line: bool) -> bool:
+    least, full = length
+    have = len(_WHITE.sub("", held))
     rest = piece.rstrip(".,;")
-    fills = length + len(rest) == full and not _WORD.match(rest)
+    fills = len(rest) == missing and not _WORD.match(rest)
     random = bool(_RANDOM.match(rest))
-    if length < least:
+    if have < least:
         # Too short to be a token by itself: a word that only begins like one must not swallow the next.
         return _is_random(held) and (fills or random)
-    if length < full:
-        return fills or (new_line and random)
+    if have < full:
+        return fills or (random and (new_line or len(rest) >= _LEAST_RANDOM))
     # Long enough; a next line is part of it only when it cannot be a word.
-    return new_line and random and length >= _LEAST_LINE and len(piece) >= _LEAST_PIECE
+    least_piece = _LEAST_PIECE if new_line else _LEAST_LONG
+    return random and have >= _LEAST_LINE and len(piece) >= least_piece
 
 
 def _is_random(text: str) -> bool:
