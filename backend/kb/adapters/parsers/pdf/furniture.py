@@ -48,7 +48,7 @@ def demote(pages: Sequence[PageContent]) -> None:
     kept: set[str] = set()
     for (_, key), group in groups.items():
         steady = _at_one_height(group)
-        if len(steady) < needed:
+        if len({seen.content.number for seen in steady}) < needed:
             continue
         counts = "#" in key and len({seen.text for seen in steady}) > 1
         if counts and not _rises(steady):

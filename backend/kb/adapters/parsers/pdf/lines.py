@@ -152,6 +152,17 @@ def piece(text: str, box: tuple[float, float, float, float], view: View, size: f
     return Line(" ".join(words), x0, y0, x1, y1, numbers, size=size, plain=True)
 
 
+def set_upright(lines: Iterable[Line], turned: int, view: View) -> None:
+    """Give lines that run `turned` degrees clockwise the coordinates they have on the page turned back.
+
+    Order and paragraphs can then be found as always; boxes of words stay those of the page as displayed.
+    """
+    size = (view.height, view.width) if turned in {90, 270} else (view.width, view.height)
+    place = View(*size, (360 - turned) % 360).place()
+    for line in lines:
+        line.x0, line.y0, line.x1, line.y1 = place(line.x0, line.y0, line.x1, line.y1)
+
+
 def parted(line: Line, group_of: Callable[[float, float], int]) -> dict[int, Line]:
     """Divide a line by where the middles of its words lie (in units of 1/SCALE of the page)."""
     parts: dict[int, Line] = {}

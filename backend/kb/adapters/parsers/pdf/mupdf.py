@@ -76,26 +76,35 @@ def words_of(page: Page, view: View) -> tuple[Words, TextPage]:
     return gather(text_page.extractWORDS(), view), text_page
 
 
-def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> None:
-    """Set size, weight and pitch of lines; boxes of fonts with absurd heights are brought down to their letters."""
-    looks: dict[tuple[int, int], tuple[dict[str, Any], bool]] = {}
+def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> int:
+    """Set size, weight and pitch of lines; boxes of fonts with absurd heights are brought down to their letters.
+
+    Returns:
+        How most of the text runs on the page as displayed: 0 from left to right, else degrees clockwise from that.
+    """
+    looks: dict[tuple[int, int], tuple[dict[str, Any], int]] = {}
+    letters: Counter[int] = Counter()
     for block in text_page.extractDICT()["blocks"]:
         number = block["number"]
         for index, line in enumerate(block.get("lines", ())):
             spans = line["spans"]
             if spans:
                 longest = max(spans, key=lambda span: len(span["text"])) if len(spans) > 1 else spans[0]
-                looks[number, index] = longest, line["dir"] == (1.0, 0.0)
+                # Lines of vertical writing are told apart from lines that lie on their side.
+                turned = view.turned + _turn(line["dir"]) if not line["wmode"] else 0
+                looks[number, index] = longest, turned % 360
+                letters[turned % 360] += len(longest["text"])
     for line in lines:
         look = looks.get(line.key)
         if look is None:
             continue
-        span, level = look
+        span, turned = look
         line.size = span["size"]
         line.bold = bool(span["flags"] & _BOLD) or "bold" in span["font"].lower()
         line.mono = bool(span["flags"] & _MONO)
-        if level and not view.turned and line.y1 - line.y0 > _TALL * line.size > 0:
+        if not turned and not view.turned and line.y1 - line.y0 > _TALL * line.size > 0:
             _lower(line, span["origin"][1], view)
+    return letters.most_common(1)[0][0] if letters else 0
 
 
 def drawn_boxes(page: Page, view: View) -> Iterator[tuple[float, float, float, float]]:
@@ -167,6 +176,13 @@ def forget() -> None:
     import pymupdf
 
     pymupdf.TOOLS.store_shrink(100)
+
+
+def _turn(direction: tuple[float, float]) -> int:
+    across, down = direction
+    if abs(across) >= abs(down):
+        return 0 if across >= 0 else 180
+    return 90 if down > 0 else 270
 
 
 def _lower(line: Line, baseline: float, view: View) -> None:

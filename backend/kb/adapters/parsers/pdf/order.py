@@ -18,6 +18,7 @@ _GUTTER = 0.7
 _SAME_ROW = 0.5
 _ALIGNED = 0.7
 _RAGGED = 0.6
+_NARROW = 4
 
 
 def arrange(lines: Sequence[Line]) -> list[Line]:
@@ -28,10 +29,13 @@ def arrange(lines: Sequence[Line]) -> list[Line]:
     short pieces that stand in the same rows (forms, figures, prices) are read row by row. Lines that run from top to
     bottom (vertical writing, sideways tables) keep the order of the file.
     """
-    if sum(_upright(line) for line in lines) * 2 < len(lines):
+    level = [line for line in lines if _is_level(line)]
+    standing = _edged([line for line in lines if not _is_level(line)])
+    if len(level) < len(standing):
         return _edged(list(lines))
-    mirrored = runs_left("".join(line.text for line in lines[:200]))
-    return _arranged(list(lines), mirrored=mirrored, depth=0)
+    mirrored = runs_left("".join(line.text for line in level[:200]))
+    # What stands upright beside the text (stamps, labels of axes) would cut its paragraphs in two.
+    return _arranged(level, mirrored=mirrored, depth=0) + standing
 
 
 def rows(lines: Iterable[Line], *, mirrored: bool = False) -> list[list[Line]]:
@@ -169,12 +173,19 @@ def _tabular(left: list[Line], right: list[Line]) -> bool:
 
 
 def _fill(lines: list[Line]) -> float:
+    """Return how much of the width of a side its rows fill; it may hold several columns."""
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     # A column of labels no wider than a few letters is no column of text, however full.
-    height = median(line.y1 - line.y0 for line in lines)
-    if width < 4 * height:
+    if width < _NARROW * median(line.y1 - line.y0 for line in lines):
         return 0.0
-    return median(line.x1 - line.x0 for line in lines) / width
+    filled: list[float] = []
+    bottom = float("-inf")
+    for line in sorted(lines, key=lambda line: line.middle):
+        if line.middle > bottom:
+            filled.append(0.0)
+            bottom = line.y1
+        filled[-1] += line.x1 - line.x0
+    return median(filled) / width
 
 
 def _edged(lines: list[Line]) -> list[Line]:
@@ -194,5 +205,5 @@ def _overlap_in_middle(first: Line, other: Line) -> bool:
     return first.y0 <= other.middle <= first.y1 or other.y0 <= first.middle <= other.y1
 
 
-def _upright(line: Line) -> bool:
+def _is_level(line: Line) -> bool:
     return line.x1 - line.x0 >= line.y1 - line.y0 or len(line.text) <= 2  # noqa: PLR2004

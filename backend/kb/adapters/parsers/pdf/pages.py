@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from kb.adapters.parsers.pdf import mupdf
 from kb.adapters.parsers.pdf.extras import additions
-from kb.adapters.parsers.pdf.lines import WORD_FIELDS, Line, View, Words, piece
+from kb.adapters.parsers.pdf.lines import WORD_FIELDS, Line, View, Words, piece, set_upright
 from kb.adapters.parsers.pdf.order import arrange
 from kb.adapters.parsers.pdf.pdfium import PdfiumReader
 from kb.adapters.parsers.pdf.tables import aligned_tables, ruled_tables, rules_of
@@ -80,9 +80,9 @@ class PageReader:
         except Exception:  # noqa: BLE001 - MuPDF raises plain exceptions of its own
             return self._by_second(number)
         try:
-            mupdf.add_looks(words.lines, text_page, view)
+            turned = mupdf.add_looks(words.lines, text_page, view)
             del text_page
-            return self._content(number, page, view, words)
+            return self._content(number, page, view, words, turned)
         except Exception:  # noqa: BLE001 - one bad page costs that page only, and its words are known already
             content = PageContent(number, view, arrange(words.lines))
             return content if words.good else replace(content, state="failed", reason="damaged")
@@ -93,11 +93,11 @@ class PageReader:
             return PageContent(number, View(0, 0, 0), state="failed", reason="damaged")
         return PageContent(number, self._second.view(number - 1), aligned_tables(arrange(words.lines)))
 
-    def _content(self, number: int, page: mupdf.Page, view: View, words: Words) -> PageContent:
+    def _content(self, number: int, page: mupdf.Page, view: View, words: Words, turned: int) -> PageContent:
         if _is_thin(words) and mupdf.has_fonts(page):
             other = self._second.words(number - 1)
             if other.good > _BETTER * words.good:
-                words = other
+                words, turned = other, 0
         boxes: list[tuple[float, float, float, float]] = []
         if len(words.lines) >= _FEWEST_FOR_TABLE or _is_thin(words):
             boxes = list(mupdf.drawn_boxes(page, view))
@@ -111,9 +111,11 @@ class PageReader:
         elif asked:
             recognised = self._recognise(content, page, view, words)
         lines = words.lines
-        rules = rules_of(boxes) if len(lines) >= _FEWEST_FOR_TABLE else None
+        rules = rules_of(boxes) if len(lines) >= _FEWEST_FOR_TABLE and not turned else None
         if rules is not None:
             lines = ruled_tables(lines, rules, view)
+        if turned:
+            set_upright(lines, turned, view)
         content.lines = aligned_tables(arrange(lines)) + recognised
         content.lines += additions(page, view, " ".join(line.text for line in _leaves(content.lines)), self._targets)
         if words.beyond and (beyond := piece(" ".join(words.beyond), _EDGE, view, 0.0)):
