@@ -3,13 +3,14 @@
 A heading starts a chunk and is the first line of it. Neighbouring sections are put together only
 when both are small (together under half the target) and have the same parent, so that a list of
 three-line sections does not become a list of three-line chunks; a heading with nothing under it
-joins the first section below it. Within a section, blocks are gathered up to the target.
+joins the first section below it. Within a section, blocks are gathered up to the target. A chunk
+leaves its page, slide, sheet or message only to end a sentence.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -21,6 +22,7 @@ from kb.domain.placed import narrowed
 from kb.domain.recipes import chunk_id
 from kb.domain.spans import Segment
 from kb.ingest.chunk_sizes import Measure, Room, estimate
+from kb.ingest.leaves import Leaf, by_leaf, leaf_of
 from kb.ingest.ports import Tokenizer
 from kb.ingest.split import Part, split_text
 
@@ -45,7 +47,9 @@ def chunk_document(document: CanonicalDocument, policy: ChunkPolicy, tokenizer: 
     if policy.mode != "structure":
         raise InvalidInput(f"chunking mode {policy.mode!r} is not available", hint="use chunking.mode = 'structure'")
     chunker = _Chunker(document, policy, tokenizer)
-    for group in _groups(document.blocks, int(policy.target_characters * _SMALL)):
+    blocks, numbers = by_leaf(document.blocks)
+    chunker.numbers = numbers
+    for group in _groups(blocks, int(policy.target_characters * _SMALL)):
         chunker.add(group)
     return chunker.chunks
 
@@ -60,9 +64,12 @@ class _Section:
     blocks: list[Block]
     size: int
     has_body: bool
+    leaf: Leaf = None
 
     def takes(self, other: _Section, small: int) -> bool:
         """Return whether `other`, which follows, belongs into the same chunk."""
+        if self.leaf != other.leaf:
+            return False
         if not self.has_body:
             return other.path[: len(self.path)] == self.path and self.size < small
         alike = self.level == other.level > 0 and self.parent == other.parent
@@ -125,14 +132,15 @@ class _Chunker:
         self._room = Room(policy.target_characters, cap)
         self._stretched = Room(int(policy.target_characters * _STRETCH), cap)
         self._held = _Held()
+        self.numbers: Mapping[int, int] = {}
         self.chunks: list[Chunk] = []
 
     def add(self, group: _Section) -> None:
         """Append the chunks of one group of sections."""
         if group.size <= self._stretched.characters and self._fits_whole(group):
-            self._emit([_Piece(block, 0) for block in group.blocks], group.path)
+            self._emit([self._piece(block, 0) for block in group.blocks], group.path)
             return
-        pieces = [_Piece(block, self._count(block)) for block in group.blocks]
+        pieces = [self._piece(block, self._count(block)) for block in group.blocks]
         total = sum(piece.tokens for piece in pieces) + len(pieces)
         if self._stretched.holds(group.size, total):
             self._emit(pieces, group.path, total)
@@ -140,6 +148,9 @@ class _Chunker:
         for piece in pieces:
             self._place(piece, group.path)
         self._flush(group.path)
+
+    def _piece(self, block: Block, tokens: int) -> _Piece:
+        return _Piece(block, tokens, None, self.numbers.get(id(block)))
 
     def _fits_whole(self, group: _Section) -> bool:
         if not self._exact:
@@ -183,8 +194,9 @@ class _Chunker:
         parsed = block.parsed
         overlap = self._policy.overlap_characters
         parts = split_text(parsed.text, parsed.kind, (first, self._room), overlap, self._measure)
-        for number, part in enumerate(parts):
-            if number:
+        base = self.numbers.get(id(block), 0)
+        for number, part in enumerate(parts, base):
+            if number > base:
                 self._flush(path)
             self._held.add(_Piece(block, part.tokens, part, number))
 
@@ -252,12 +264,16 @@ def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
     for block in blocks:
         parsed = block.parsed
         size = len(parsed.text)
+        leaf = leaf_of(parsed) or (section.leaf if section else None)
         if parsed.kind is BlockKind.HEADING or section is None:
             if section is not None:
                 yield section
             heading = parsed.payload if isinstance(parsed.payload, Heading) else None
             path = parsed.heading_path if heading else ()
-            section = _Section(path, path[:-1], heading.level if heading else 0, [block], size, heading is None)
+            section = _Section(path, path[:-1], heading.level if heading else 0, [block], size, heading is None, leaf)
+        elif leaf != section.leaf:
+            yield section
+            section = _Section(section.path, section.parent, section.level, [block], size, has_body=True, leaf=leaf)
         else:
             section.blocks.append(block)
             section.size += size + 2
