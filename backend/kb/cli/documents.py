@@ -12,7 +12,7 @@ from kb.cli.layout import padded
 from kb.cli.ledgers import numbers, print_coverage, print_item, print_masked, print_unread_item, reason_text
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
-from kb.cli.wording import lines_label
+from kb.cli.wording import places_label
 
 if TYPE_CHECKING:
     from kb.contract.chunks import ChunkInspection
@@ -187,7 +187,7 @@ def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
         ("item_id", document.item_id or ""),
         ("version", str(document.version or 1)),
         ("language", document.lang),
-        ("type, trust", f"{document.source_type}, {document.trust_level}"),
+        ("type, trust", f"{_type(document.source_type, item.media_type)}, {document.trust_level}"),
         ("tags", " ".join(document.tags)),
         ("aliases", ", ".join(view.aliases)),
         ("size", f"{document.byte_len:,} bytes"),
@@ -212,9 +212,15 @@ def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
         out.line(f"{'  ' * (entry.level - 1)}{entry.text}  {typer.style(place, dim=True)}".rstrip())
 
 
+def _type(source_type: str, media_type: str | None) -> str:
+    """Return what a document is; `markdown` as its type only says that nothing better is known than its file's."""
+    if media_type is None or media_type == source_type:
+        return source_type
+    return media_type if source_type == "markdown" else f"{source_type} ({media_type})"
+
+
 def _print_chunk(out: Output, chunk: ChunkInspection) -> None:
-    lines = lines_label(span for span in chunk.source_spans if span.kind == "line")
-    out.line(typer.style(f"{chunk.doc_path}  {lines}", bold=True))
+    out.line(typer.style(f"{chunk.doc_path}  {places_label(chunk.source_spans)}", bold=True))
     rows = [
         ("chunk_id", chunk.chunk_id),
         ("heading", " › ".join(chunk.heading_path)),

@@ -52,7 +52,7 @@ def print_item(out: Output, item: ItemEntry, *, coverage: bool, steps: bool) -> 
     """Print a file of a list: its state, why it was not read, what was read of it, what to do."""
     out.line(f"{item.state:<{_INDENT}}{item.doc_path}")
     if item.reason:
-        out.line(f"{'':<{_INDENT}}{reason_text(item.reason)}")
+        _indented(out, reason_text(item.reason))
     elif steps and item.unread:
         _indented(out, ranges(item.unread))
     if coverage and item.coverage is not None:

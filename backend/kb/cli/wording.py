@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from kb.cli.output import counted
 
 if TYPE_CHECKING:
     from kb.contract.chunks import SourceSpan
@@ -69,6 +71,32 @@ def place_label(uri: str) -> str:
     from kb.app.labels import citation_label
 
     return citation_label(uri)
+
+
+def places_label(spans: Sequence[SourceSpan]) -> str:
+    """Return the places of a passage, such as `L5-L12`, `pages 3-4`, `0:10-0:12` or `sheet Load A1:B3`."""
+    kinds = list(dict.fromkeys(span.kind for span in spans))
+    return ", ".join(_places(kind, [span for span in spans if span.kind == kind]) for kind in kinds)
+
+
+def _places(kind: str, spans: Sequence[SourceSpan]) -> str:
+    first = spans[0]
+    if kind == "line":
+        return lines_label(spans)
+    if kind == "page":
+        pages = [span.page or 0 for span in spans]
+        return f"page {min(pages)}" if min(pages) == max(pages) else f"pages {min(pages)}-{max(pages)}"
+    if kind == "time":
+        ends = max(span.end_ms or 0 for span in spans)
+        return f"{_clock(min(span.start_ms or 0 for span in spans))}-{_clock(ends)}"
+    if kind == "part":
+        return " ".join(str(word) for word in (first.part, first.name or first.number, first.cells) if word)
+    return f"caption by {first.model}" if kind == "caption" else counted(len(spans), kind)
+
+
+def _clock(milliseconds: int) -> str:
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    return f"{minutes}:{seconds:02}"
 
 
 def lines_label(spans: Iterable[SourceSpan]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kb.cli.layout import columns_of, padded, quoted, wrapped
 from kb.cli.output import counted, one_line, safe
-from kb.cli.wording import degraded_lines, lines_label
+from kb.cli.wording import degraded_lines, lines_label, places_label
 from kb.contract.chunks import SourceSpan
 from kb.contract.retrieval import DegradedChannel
 
@@ -85,3 +85,21 @@ def test_a_note_cannot_steer_the_terminal() -> None:
 
 def test_an_error_stays_on_one_line() -> None:
     assert one_line("cannot read\n'a\x1b[2J.md'") == "cannot read 'a [2J.md'"
+
+
+@pytest.mark.parametrize(
+    ("spans", "label"),
+    [
+        ([SourceSpan(kind="page", page=3)], "page 3"),
+        ([SourceSpan(kind="page", page=3), SourceSpan(kind="page", page=4)], "pages 3-4"),
+        ([SourceSpan(kind="time", start_ms=9_500, end_ms=72_000)], "0:09-1:12"),
+        ([SourceSpan(kind="part", part="sheet", number=2, name="Load", cells="A1:B3")], "sheet Load A1:B3"),
+        ([SourceSpan(kind="part", part="slide", number=4)], "slide 4"),
+        ([SourceSpan(kind="region", x=1, y=1, w=1, h=1)] * 2, "2 regions"),
+        ([SourceSpan(kind="caption", model="seer-2")], "caption by seer-2"),
+        ([SourceSpan(kind="line", start=1, end=2), SourceSpan(kind="page", page=1)], "L1-L2, page 1"),
+        ([], ""),
+    ],
+)
+def test_the_places_of_a_passage_are_said_in_the_words_of_their_kind(spans: list[SourceSpan], label: str) -> None:
+    assert places_label(spans) == label
