@@ -84,6 +84,7 @@ class _Reader:
 
     def body(self) -> None:
         """Read the whole document."""
+        self._tell(0, 0, "section")
         root = self.package.root(self.main)
         body = child(root, "body")
         self._blocks(body if body is not None else (), self._relations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -88,21 +89,22 @@ def _fill_merged(merged: Iterable[tuple[int, int, int, int]], rows: list[Row], c
         the numbers of rows in which a cell spans columns.
     """
     by_number = dict(rows)
+    numbers = list(by_number)
+    used = max((max(cells) for cells in by_number.values()), default=0)
     wide: set[int] = set()
     for top, left, bottom, right in merged:
         value = by_number.get(top, {}).get(left)
         if value is None:
             continue
         # Only as far as rows and columns are in use: a merged cell may claim the whole sheet.
-        reach = [number for number in by_number if top <= number <= bottom] if bottom > top else [top]
-        last = min(right, max(max(by_number[number]) for number in reach))
-        count.add(len(reach), 0)
+        reach = numbers[bisect_left(numbers, top) : bisect_right(numbers, bottom)]
+        last = min(right, used)
+        count.add(len(reach) + last - left, 0)
         for number in reach:
             by_number[number].setdefault(left, value)
         if last > left:
             wide.add(top)
-            span = range(left + 1, last + 1)
-            by_number[top] |= {column: value for column in span if column not in by_number[top]}
+            by_number[top] |= {column: value for column in range(left, last + 1) if column not in by_number[top]}
     return wide
 
 

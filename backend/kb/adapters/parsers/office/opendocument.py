@@ -47,6 +47,7 @@ class OpenDocumentParser:
             Unreadable: as `FormatParser.read`.
         """
         package = open_odf(source.data, limits)
+        tell(0, 0, "section")
         kind, body, root = package.body()
         reader = _Reader(package, limits, tell, _hidden_styles(root))
         part: Part

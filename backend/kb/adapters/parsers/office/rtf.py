@@ -212,7 +212,7 @@ class _Reader:
             self._keep_time(target)
         elif target == "pict":
             self._keep_picture(piece.depth)
-        elif target not in {"", "-"}:
+        elif target not in {"", "-", piece.text}:
             self._keep_held(target)
 
     def _keep_style(self) -> None:

@@ -84,7 +84,7 @@ class Piece:
 
 
 def pieces(data: bytes) -> Iterator[Piece]:
-    """Yield text and control words in order; `}` as a piece of that word when a group ends.
+    """Yield text and control words in order; the end of a group as the word `}` with the destination around it.
 
     Raises:
         Unreadable: `wrong_type`, or `too_complex` when groups nest beyond reason.
@@ -141,7 +141,7 @@ class _Reader:
         elif self._stack:
             closed = self._state
             self._state = self._stack.pop()
-            yield Piece("}", None, "", closed, len(self._stack) + 1)
+            yield Piece("}", None, self._state.destination, closed, len(self._stack) + 1)
         self._starred = False
 
     def _symbol(self, symbol: bytes) -> Iterator[Piece]:

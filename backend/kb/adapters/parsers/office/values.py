@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
 _CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[^\]]*\]|([$€£¥₩])|\"([$€£¥₩]|[A-Z]{3}|원|元|円)\"")
+_COUNTRY = re.compile(r"\[\$-[^\]]*\]")
 _DECIMALS = re.compile(r"[0#]\.(0+)")
 _GROUPED = re.compile(r"[#0],[#0]{3}")
 _MOST_DECIMALS = 10
@@ -40,7 +41,7 @@ def moment(value: datetime | date | time | timedelta) -> str:
 
 @lru_cache(maxsize=512)
 def _writer(number_format: str) -> Callable[[float], str]:
-    positive = number_format.split(";", maxsplit=1)[0]
+    positive = _COUNTRY.sub("", number_format.split(";", maxsplit=1)[0])
     found = _DECIMALS.search(positive)
     decimals = min(len(found[1]), _MOST_DECIMALS) if found else 0
     grouping = "," if _GROUPED.search(positive) else ""
