@@ -23,7 +23,8 @@ def make_zip(files: Mapping[str, str | bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(name, content)
+            entry = zipfile.ZipInfo(name, (2026, 3, 1, 12, 0, 0))
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

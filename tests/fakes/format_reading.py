@@ -39,3 +39,8 @@ def shown(document: ParsedDocument) -> list[tuple[str, int, str]]:
 def ledger(document: ParsedDocument) -> list[tuple[int, int, str, str | None]]:
     """The coverage as (start, end, state, reason)."""
     return [(unit.start, unit.end, unit.state, unit.reason) for unit in document.coverage]
+
+
+def short_id(value: object) -> str:
+    """A name of a test's parameter that is the same in every process, which compressed bytes with a time are not."""
+    return value if isinstance(value, str) and len(value) <= 20 else "input"

@@ -9,7 +9,7 @@ from kb.adapters.parsers.mail.eml import EmlParser
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
 from tests.fakes.containers import make_png
-from tests.fakes.format_reading import ledger, parse, shown
+from tests.fakes.format_reading import ledger, parse, short_id, shown
 
 PARSER = EmlParser(CharsetNormalizerDecoder())
 
@@ -74,7 +74,7 @@ def test_of_two_versions_the_plain_one_is_read() -> None:
     assert shown(parse(PARSER, letter))[1:] == [("paragraph", 1, "The same words")]
 
 
-@pytest.mark.parametrize("plain", ["", "See the other version."])
+@pytest.mark.parametrize("plain", ["", "See the other version."], ids=short_id)
 def test_of_two_versions_the_fuller_one_is_read_when_the_plain_one_is_poor(plain: str) -> None:
     page = "<h2>Agenda</h2><table><tr><th>When<th>What<tr><td>ten<td>opening and all the rest</table>"
     letter = multipart("alternative", f"Content-Type: text/plain\n\n{plain}", f"Content-Type: text/html\n\n{page}")
@@ -94,6 +94,7 @@ def test_of_two_versions_the_fuller_one_is_read_when_the_plain_one_is_poor(plain
         ("x-unknown", "utf-8", "회의는 열 시에 시작합니다"),
         ("us-ascii", "cp949", "회의는 열 시에 시작합니다. 모두 시간에 맞추어 와 주십시오. 장소는 삼 층입니다."),
     ],
+    ids=short_id,
 )
 def test_bodies_are_read_in_their_encoding(charset: str, encoding: str, words: str) -> None:
     body = base64.encodebytes(words.encode(encoding)).decode()
@@ -148,6 +149,7 @@ def test_pictures_in_the_text_are_members_only_when_they_are_big() -> None:
         'Subject: s\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data; name="smime.p7m"\n\nMIIB',
         "Subject: s\n\n-----BEGIN PGP MESSAGE-----\n\nhQEMA\n-----END PGP MESSAGE-----\n",
     ],
+    ids=short_id,
 )
 def test_an_encrypted_letter_is_accounted_for_and_its_cipher_is_not_read(letter: str) -> None:
     document = parse(PARSER, letter)
@@ -181,6 +183,7 @@ NESTED = "Subject: s\n" + "".join(f'Content-Type: multipart/mixed; boundary="b{n
         (b"\x00\xff" * 500, "damaged"),
         ("just words, no letter", "damaged"),
     ],
+    ids=short_id,
 )
 def test_what_is_no_honest_letter_fails_with_its_reason(letter: str | bytes, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
@@ -189,7 +192,9 @@ def test_what_is_no_honest_letter_fails_with_its_reason(letter: str | bytes, rea
 
 
 @pytest.mark.parametrize(
-    "value", ["(" * 5_000, "a," * 50_000, '"' * 50_001, "g:" * 5_000, "=?utf-8?q?a?= " * 5_000, "=?x?b?=="]
+    "value",
+    ["(" * 5_000, "a," * 50_000, '"' * 50_001, "g:" * 5_000, "=?utf-8?q?a?= " * 5_000, "=?x?b?=="],
+    ids=short_id,
 )
 def test_headers_made_to_stop_a_reader_are_read(value: str) -> None:
     document = parse(PARSER, f"Subject: s\nTo: {value}\nDate: {value}\n\nwords")

@@ -5,7 +5,7 @@ import pytest
 from kb.adapters.parsers.mail.mbox import MboxParser
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
-from tests.fakes.format_reading import ledger, parse, shown
+from tests.fakes.format_reading import ledger, parse, short_id, shown
 
 MAILBOX = """From kim@example.org Sun Mar  1 12:00:00 2026
 Subject: First
@@ -78,6 +78,7 @@ def test_a_message_nested_beyond_reason_costs_only_itself() -> None:
         ("", "wrong_type"),
         ("From a@b Sun Mar  1 12:00:00 2026\nSubject: s\n\nx\n\n" * 20, "too_many_entries"),
     ],
+    ids=short_id,
 )
 def test_what_is_no_mailbox_or_too_big_fails_with_its_reason(mailbox: str, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:

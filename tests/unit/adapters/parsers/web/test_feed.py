@@ -5,7 +5,7 @@ import pytest
 from kb.adapters.parsers.web.feed import FeedParser
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
-from tests.fakes.format_reading import ledger, parse, shown
+from tests.fakes.format_reading import ledger, parse, short_id, shown
 
 RSS = """<?xml version="1.0"?>
 <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"
@@ -68,6 +68,7 @@ LAUGHS = '<!DOCTYPE rss [<!ENTITY a "lol">' + "".join(
         ("", "damaged"),
         ("no feed at all", "damaged"),
     ],
+    ids=short_id,
 )
 def test_what_is_no_honest_feed_fails_with_its_reason(data: str, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:

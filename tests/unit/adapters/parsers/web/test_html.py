@@ -9,7 +9,7 @@ from kb.adapters.parsers.web.html import HtmlParser
 from kb.domain.blocks import Code, Table
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
-from tests.fakes.format_reading import ledger, parse, shown
+from tests.fakes.format_reading import ledger, parse, short_id, shown
 
 PARSER = HtmlParser(CharsetNormalizerDecoder())
 
@@ -87,6 +87,7 @@ def test_a_page_of_nothing_but_navigation_is_read() -> None:
         "<svg><title>secret</title></svg>",
         '<img src="x" onerror="secret()">',
     ],
+    ids=short_id,
 )
 def test_what_a_reader_does_not_see_is_not_read(hidden: str) -> None:
     assert shown(parse(PARSER, f"<p>before</p>{hidden}<p>after</p>")) == [
@@ -98,6 +99,7 @@ def test_what_a_reader_does_not_see_is_not_read(hidden: str) -> None:
 @pytest.mark.parametrize(
     "seen",
     ["<details><summary>words</summary></details>", '<p aria-hidden="true">words', "<svg><text>words</text></svg>"],
+    ids=short_id,
 )
 def test_what_a_reader_can_see_is_read(seen: str) -> None:
     assert [text for _, _, text in shown(parse(PARSER, seen))] == ["words"]
@@ -145,6 +147,7 @@ def test_readings_of_characters_stand_after_the_word() -> None:
         ("<meta charset=iso-8859-1><p>한국어 문서".encode(), "utf-8"),
         ("\ufeff<p>한국어".encode("utf-16"), "utf-16-le"),
     ],
+    ids=short_id,
 )
 def test_encodings_are_read_as_declared_unless_the_bytes_are_utf8(page: bytes, encoding: str) -> None:
     document = parse(PARSER, page)
@@ -157,7 +160,9 @@ def test_words_below_a_hundred_thousand_elements_are_found() -> None:
     assert [text for _, _, text in shown(document)] == ["deep words", "after"]
 
 
-@pytest.mark.parametrize("opened", ["<table><tr><td>", "<table><tr><th>a<td>", "<ul><li>", "<blockquote>", "<b><i>"])
+@pytest.mark.parametrize(
+    "opened", ["<table><tr><td>", "<table><tr><th>a<td>", "<ul><li>", "<blockquote>", "<b><i>"], ids=short_id
+)
 def test_deep_nesting_of_any_kind_keeps_the_words(opened: str) -> None:
     assert "deep words" in parse(PARSER, opened * 20_000 + "deep words").blocks[-1].text
 
@@ -184,6 +189,7 @@ def test_an_empty_page_is_blank() -> None:
         (bytes(range(256)) * 8, ReadingLimits(), "wrong_type"),
         (b"\x00" * 2_000, ReadingLimits(), "wrong_type"),
     ],
+    ids=short_id,
 )
 def test_a_page_beyond_the_limits_fails_with_its_reason(page: str | bytes, limits: ReadingLimits, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
