@@ -10,9 +10,12 @@ from kb.governance.words import EXAMPLE_WORDS, STOP_WORDS
 
 _SEPARATORS = re.compile(r"[\s_\-.,:/+]+|(?<=[a-z])(?=[A-Z])")
 # What examples are made of. A value of nothing but these words says "your secret goes here".
+# In brackets of any kind (the last may be cut off as punctuation), a variable, dots or stars, a name in capitals, a tag
+# of YAML. Passwords may begin and end with brackets as well: what is in them must be mild.
 _PLACEHOLDER = re.compile(
-    r"\A(?:[<\[{(].*|.*[>\])}]\Z|\$.*|%[^%]*%|@[\w.\-]*[)>\]}]|.*\$\{.*|.*\{\{.*|[*•●∗·x.\-_#?…█○]+|[xX]{3,}.*|.*[xX*]{4,}|.*\.{3}.*|.*…"
-    r"|[A-Z][A-Z_]*_[A-Z_]*|0+|1234|12345|!{1,2}[A-Za-z/.]+)\Z",
+    r"\A(?:[<\[{(][\w .\-|:/$@,=]*[>\])}]*|[\w.]*[<\[{(].*[>\])}]|\[masked:.*|\$[A-Za-z_]\w*|\$[({].*|.*\$\{.*|.*\{\{.*"
+    r"|%[^%]*%|[*•●∗·x.\-_#?…█○]+|[xX]{3,}.*|.*[xX*]{4,}|.*\.{3}.*|.*….*|[A-Z][A-Z_]*_[A-Z_]*|0+"
+    r"|1234|12345|!{1,2}[A-Za-z/.]+)\Z",
     re.DOTALL,
 )
 # Names of methods and formats that hold digits (`password: bcrypt2b`), and measures (`8-16 characters`, `128bit`).

@@ -60,6 +60,8 @@ def test_what_people_write_in_notes_is_found(text: str, secret: str) -> None:
     [
         ("DB_PASSWORD=s3cr3t-Pa55", "s3cr3t-Pa55"),
         ("password: winter", "winter"),
+        ("password: {Zk3!9xx", "{Zk3!9xx"),
+        ("password: $uperZk39!x", "$uperZk39!x"),
         ('{"db_password": "kX9#mP2$vL", "port": 5}', "kX9#mP2$vL"),
         ('export API_KEY="9f8b7c6d5e4f3a2b1c0d"', "9f8b7c6d5e4f3a2b1c0d"),
         ("Server=tcp:x;User Id=sa;Password=Str0ng!Pass;Encrypt=yes", "Str0ng!Pass"),
