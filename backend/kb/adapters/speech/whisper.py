@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kb.adapters.speech.languages import Listener, code_of
 from kb.adapters.speech.loops import looping
+from kb.adapters.speech.onsets import onset
 from kb.adapters.speech.stretches import Stretches
 from kb.domain.failures import ModelUnavailable
 from kb.ingest.reading_ports import SpeechReader, SpokenSegment, SpokenWord
@@ -113,7 +114,8 @@ class FasterWhisperReader:
         stretches = _stretches(bounds)
         packed = np.concatenate([sound[start:end] for start, end in bounds])
         for words, spoken_in in self._recognised(packed, language):
-            placed = (_word(word, *stretches.original(float(word.start), float(word.end))) for word in words)
+            times = [stretches.original(float(word.start), float(word.end)) for word in words]
+            placed = (_word(word, onset(sound, _RATE, *at), at[1]) for word, at in zip(words, times, strict=True))
             yield SpokenSegment(tuple(placed), _mean(words), spoken_in)
 
     def _recognised(self, sound: Samples, language: str | None) -> Iterator[tuple[list[Any], str]]:
