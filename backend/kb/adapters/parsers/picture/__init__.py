@@ -1,0 +1,1 @@
+"""Pictures: opened by Pillow, read by an OCR engine."""
