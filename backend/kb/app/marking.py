@@ -64,8 +64,13 @@ def marks_of(chunk: Chunk, start: int, end: int, pages: Pages) -> Marks:  # noqa
             return Marks()
 
 
-def marks_at(place: Place, doc_id: DocumentId | None, pages: Pages) -> Marks:  # noqa: PLR0911 - one for each kind of place
-    """Return the marks of a citation as it stands, without a passage: a page is marked as a whole."""
+def marks_at(  # noqa: PLR0911 - one for each kind of place
+    place: Place, doc_id: DocumentId | None, pages: Pages, parts: Iterable[PartSpan] = ()
+) -> Marks:
+    """Return the marks of a citation as it stands, without a passage: a page is marked as a whole.
+
+    `parts` of the document give the numbers of its sheets.
+    """
     match place:
         case LinePlace(start, end):
             return Marks(lines=LineRange(start=start, end=end))
@@ -81,7 +86,8 @@ def marks_at(place: Place, doc_id: DocumentId | None, pages: Pages) -> Marks:  #
         case TimePlace(start_ms, end_ms):
             return Marks(time=_time(start_ms, end_ms))
         case SheetPlace(name, cells):
-            return Marks(part=Part(kind="sheet", name=name, cells=cells))
+            number = next((p.number for p in parts if (p.part, p.name) == ("sheet", name)), None)
+            return Marks(part=Part(kind="sheet", number=number, name=name, cells=cells))
         case PartPlace(part, number):
             return Marks(part=Part(kind=part, number=number))
 

@@ -132,6 +132,9 @@ def _print_library(out: Output, report: IngestReport, facade: Facade) -> None:
     elif summary.failed:
         count = counted(summary.failed, "file")
         out.line(f"not read: {count} that failed before (`kb list items --state failed`; `--retry` tries again)")
+    waiting = summary.needs_attention - summary.failed
+    if waiting > 0:
+        out.line(f"not read: {counted(waiting, 'file')} in whole or in part (`kb list --attention` says what to do)")
     if report.unsupported:
         count = counted(report.unsupported, "file")
         out.line(f"not read: {count} of other kinds (`kb list items --state unsupported`)")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.bridge.files import parse_range
+from kb.bridge.files import Conditions, file_reply, parse_range
+from kb.contract.files import LocalFile
 from tests.unit.bridge.conftest import Live
 
 CONTENT = bytes(range(128)) * 8
@@ -129,3 +130,32 @@ def test_a_reader_that_has_the_file_is_told_so(live: Live, tags: str) -> None:
 
 def test_a_reader_that_has_another_version_gets_the_file(live: Live) -> None:
     assert live.send("GET", "/api/v1/files/text", headers=[("If-None-Match", '"text-0"')]).body == CONTENT
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "text/csv; charset=utf-8",
+        "text/markdown; charset=utf-8",
+        "message/rfc822",
+        "application/epub+zip",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "image/tiff",
+    ],
+)
+def test_what_no_browser_runs_keeps_its_type_and_is_not_shown(live: Live, kind: str) -> None:
+    live.facade.files["odd"] = (live.facade.files["text"][0], kind)
+    reply = live.send("GET", "/api/v1/files/odd")
+    assert (reply.header("content-type"), reply.header("content-disposition")) == (kind, "attachment")
+    assert reply.header("x-content-type-options") == "nosniff"
+
+
+def test_a_name_is_sent_so_that_no_letter_of_it_can_end_the_header() -> None:
+    file = LocalFile(Path(__file__), "text/csv", "e", 'a"\r\nx: 1;\ud55c.csv')
+    reply = file_reply(file, Conditions(), head=True)
+    assert reply.headers["content-disposition"] == "attachment; filename*=UTF-8''a%22%0D%0Ax%3A%201%3B%ED%95%9C.csv"
+
+
+def test_a_rendition_is_asked_for_by_name(live: Live) -> None:
+    live.send("GET", "/api/v1/files/text?rendition=opus&doc_id=d1")
+    assert live.facade.calls[-1][2] == ("text", "d1", "opus")

@@ -13,6 +13,7 @@ from kb.contract.answers import AskRequest
 from kb.contract.base import Empty
 from kb.contract.events import StreamEvent, Token
 from kb.contract.facade import contract_groups, methods_of
+from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
 from kb.contract.search import FindRequest
 from kb.domain.errors import InvalidInput, KebabError, NotFound
@@ -131,3 +132,11 @@ def test_a_method_of_another_version_is_refused_without_asking(live: Live, remot
     with pytest.raises(InvalidInput, match="search/dream"):
         remote.call("search", "dream", Empty())
     assert live.facade.calls == []
+
+
+def test_a_password_reaches_the_server_in_the_body_of_its_request_alone(live: Live, remote: RemoteFacade) -> None:
+    remote.library.ingest(IngestRequest(password="open sesame"))
+    _, _, request = live.facade.calls[-1]
+    assert isinstance(request, IngestRequest)
+    assert request.password == "open sesame"
+    assert "open sesame" not in repr(request)

@@ -150,7 +150,8 @@ class Viewer:
         if row is None:
             return self._open_former(citation, quote)
         doc_id, place = row.item.active_doc_id, citation.place
-        is_inside = self._extent(row).holds(place)
+        extent = self._extent(row)
+        is_inside = extent.holds(place)
         near = place if is_inside else None
         found = self._finder.find(doc_id, quote, near, tolerant=_is_recognised(row)) if doc_id and quote else None
         if found is not None:
@@ -161,7 +162,7 @@ class Viewer:
             citation,
             row.media_type or kind_by_name(row.item.path),
             state="exact" if is_inside and not quote else "gone",
-            marks=marks_at(place, doc_id, self._pages) if is_inside else Marks(),
+            marks=marks_at(place, doc_id, self._pages, extent.parts) if is_inside else Marks(),
             doc_id=doc_id,
         )
 

@@ -173,7 +173,8 @@ def test_rows_of_a_sheet_open_with_their_cells(shelf: Shelf) -> None:
     assert view.citation is not None
     uri = view.citation.uri
     assert uri == "load.xlsx#sheet=Load%2C%20heavy!A2:B3"
-    assert shelf.open(uri).state == "exact"
+    cited = shelf.open(uri)
+    assert (cited.state, cited.part and (cited.part.number, cited.part.cells)) == ("exact", (2, "A2:B3"))
     assert shelf.open(uri, "chain").state == "exact"
     assert shelf.open("load.xlsx#sheet=Load%2C%20heavy!A1:B1", "chain").state == "moved"
     assert shelf.open("load.xlsx#sheet=Nowhere!A1").state == "gone"
