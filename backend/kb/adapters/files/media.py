@@ -109,6 +109,7 @@ _STREAMS = (
     ("Workbook", MediaType.XLS),
     ("EncryptedPackage", MediaType.OFFICE),
 )
+_LOCKABLE = {MediaType.DOCX, MediaType.PPTX, MediaType.XLSX, MediaType.XLS}
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -172,6 +173,8 @@ def _zipped(data: bytes, named: MediaType | None) -> MediaType:
 
 def _compound(data: bytes, named: MediaType | None) -> MediaType:
     found = next((media for name, media in _STREAMS if name.encode("utf-16-le") in data), None)
+    if found is MediaType.OFFICE and named in _LOCKABLE and named is not None:
+        return named  # a newer document with a password: its own parser says so
     if found is not None:
         return found
     return named if named in {MediaType.XLS, MediaType.MSG} and named is not None else MediaType.OFFICE

@@ -49,7 +49,8 @@ def test_headings_lists_tables_and_white_space_of_a_text() -> None:
         "<text:p>a<text:s text:c='2'/>b<text:tab/>c<text:line-break/>d  \n  e</text:p>"
         "<text:list><text:list-item><text:p>x</text:p><text:list><text:list-item><text:p>y</text:p></text:list-item>"
         "</text:list></text:list-item></text:list>"
-        f"<text:h text:outline-level='2'>Two</text:h><table:table>{row('Name', 'Says')}{row('Ann', 'yes')}</table:table>"
+        f"<text:h text:outline-level='2'>Two</text:h>"
+        f"<table:table>{row('Name', 'Says')}{row('Ann', 'yes')}</table:table>"
     )
     document = read(PARSER, odf("text", body))
     assert lines(document) == [
@@ -173,7 +174,8 @@ def test_slides_have_titles_notes_and_a_mark_when_hidden() -> None:
 def test_what_the_document_says_becomes_front_matter() -> None:
     meta = (
         f"<office:document-meta {NAMESPACES}><office:meta><dc:title>Plan</dc:title><meta:initial-creator>Ann"
-        "</meta:initial-creator><meta:creation-date>2024-05-06T07:08:09</meta:creation-date><meta:keyword>one</meta:keyword>"
+        "</meta:initial-creator><meta:creation-date>2024-05-06T07:08:09</meta:creation-date>"
+        "<meta:keyword>one</meta:keyword>"
         "<meta:keyword>two</meta:keyword><dc:language>ko</dc:language></office:meta></office:document-meta>"
     )
     assert read(PARSER, odf("text", "", parts={"meta.xml": meta})).front_matter == {
