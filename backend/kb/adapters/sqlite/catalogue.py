@@ -40,7 +40,10 @@ FROM items i LEFT JOIN documents d ON d.doc_id = i.active_doc_id
 LEFT JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'
 WHERE i.deleted_at IS NULL
 """
-_ATTENTION = "(i.state IN ('failed','waiting') OR d.unread_units > 0)"
+# By the few documents in question: to ask each item's document would read every long row to its end.
+_ATTENTION = (
+    "(i.state IN ('failed','waiting') OR i.active_doc_id IN (SELECT doc_id FROM documents WHERE unread_units > 0))"
+)
 _CHUNKS = " CROSS JOIN chunks c ON c.doc_id = v.doc_id JOIN chunkings k ON k.chunking_key = c.chunking_key WHERE "
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
@@ -154,10 +157,7 @@ class SqliteCatalogue:
             vectors_damaged=int(self._library.meta("vectors_damaged") or 0),
             unread_items=facts.unread_items,
             answers=self._count("SELECT count(*) FROM answers"),
-            attention=self._count(
-                "SELECT count(*) FROM items i LEFT JOIN documents d"
-                f" ON d.doc_id = i.active_doc_id AND d.unread_units > 0 WHERE i.deleted_at IS NULL AND {_ATTENTION}"
-            ),
+            attention=self._count(f"SELECT count(*) FROM items i WHERE i.deleted_at IS NULL AND {_ATTENTION}"),
         )
 
     def _vectorised(self, model: EmbeddingModel | None) -> int:
