@@ -14,7 +14,8 @@ Tree: TypeAlias = "Mapping[str, bytes | Tree]"
 
 CONTAINER = (
     '<?xml version="1.0"?><container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
-    '<rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    '<rootfiles><rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles>'
+    "</container>"
 )
 
 

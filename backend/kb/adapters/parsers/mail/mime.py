@@ -49,6 +49,9 @@ class MimeReader:
             collected.take(message)
         except RecursionError as error:
             raise Unreadable("its parts are nested beyond reason", reason="nested_too_deep") from error
+        # What the standard library makes of broken parameters is not in its documentation.
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise Unreadable("the letter is damaged", reason="damaged") from error
         charset = next((part.get_content_charset("") for part in _texts(message)), "")
         recipients = ((name, header(message, name, charset)) for name in ("To", "Cc", "Bcc"))
         return Letter(
@@ -169,7 +172,8 @@ def _refuse_odd_headers(data: bytes) -> None:
 
 
 def _children(part: Message) -> list[Message]:
-    payload = part.get_payload()
+    # Of a part without children it would decode the text, and stumble over odd names of encodings.
+    payload = part.get_payload() if part.is_multipart() else None
     return [child for child in payload if isinstance(child, Message)] if isinstance(payload, list) else []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kb.adapters.parsers.shared.building import BlockBuilder
 from kb.adapters.parsers.shared.html import Sections, decode_html, read_html, section_coverage
+from kb.adapters.parsers.web.mhtml import page_in
 from kb.domain.documents import ParsedDocument, ParseWarning
 from kb.domain.errors import Unreadable
 from kb.domain.items import MediaType
@@ -28,10 +29,12 @@ class HtmlParser:
         """Return the blocks of a page, one section a heading.
 
         Raises:
-            Unreadable: `wrong_type` when the bytes are not text; `too_big`, `too_complex`.
+            Unreadable: `wrong_type` when the bytes are not text; `too_big`, `too_complex`; of pages saved as one
+                file `damaged`, `nested_too_deep`.
         """
+        data, declared = page_in(source.data) or (source.data, "")
         try:
-            decoded = decode_html(source.data, self._decoder)
+            decoded = decode_html(data, self._decoder, declared)
         except Unreadable as error:
             raise Unreadable("this is no page, though its name says so", reason="wrong_type") from error
         builder, sections = BlockBuilder(), Sections()

@@ -102,6 +102,11 @@ def test_bodies_are_read_in_their_encoding(charset: str, encoding: str, words: s
     assert shown(parse(PARSER, head + body))[1:] == [("paragraph", 1, words)]
 
 
+def test_a_broken_name_of_an_encoding_does_not_cost_the_letter() -> None:
+    letter = b"Subject: s\nContent-Type: text/plain; charset=\x80\x81\n\n\x80 words"
+    assert [kind for kind, _, _ in shown(parse(PARSER, letter))] == ["heading", "paragraph"]
+
+
 def test_raw_bytes_in_headers_are_read_in_the_encoding_of_the_body() -> None:
     letter = "Subject: 회의\nContent-Type: text/plain; charset=euc-kr\n\n열 시".encode("cp949")
     assert [text for _, _, text in shown(parse(PARSER, letter))] == ["회의", "열 시"]

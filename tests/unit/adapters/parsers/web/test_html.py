@@ -175,6 +175,25 @@ def test_a_self_closing_script_of_xhtml_does_not_swallow_the_page() -> None:
     assert shown(parse(PARSER, page)) == [("paragraph", 1, "words & <more>")]
 
 
+def saved(*parts: str) -> bytes:
+    body = "".join(f"--X\r\n{part}\r\n" for part in parts)
+    head = 'From: <Saved by a browser>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\tboundary="X"'
+    return f"{head}\r\n\r\n{body}--X--\r\n".encode()
+
+
+def test_a_page_saved_as_one_file_is_taken_out_of_it() -> None:
+    page = "Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+    document = parse(PARSER, saved(f"{page}<title>T</title><p>=ED=95=9C words</p>", "Content-Type: image/png\r\n\r\nx"))
+    assert shown(document) == [("paragraph", 1, "한 words")]
+    assert document.front_matter == {"title": "T"}
+
+
+def test_a_file_that_should_hold_a_page_and_holds_none_is_damaged() -> None:
+    with pytest.raises(Unreadable) as caught:
+        parse(PARSER, saved("Content-Type: image/png\r\n\r\nx"))
+    assert caught.value.reason == "damaged"
+
+
 def test_an_empty_page_is_blank() -> None:
     assert ledger(parse(PARSER, b"")) == [(1, 1, "blank", None)]
     assert ledger(parse(PARSER, "<html><body> </body></html>")) == [(1, 1, "blank", None)]
