@@ -3,7 +3,7 @@
     python tests/bench/pdf_speed.py FOLDER [--rounds N]
 
 Two ratios over the pages that need no second reader and no recognition: words with boxes, and the whole parse. Each
-side opens every file anew and is timed in CPU seconds, best of the rounds, opening and loading of pages included in both.
+side opens every file anew and is timed in CPU seconds, best of the rounds; opening and loading count on both sides.
 """
 
 from __future__ import annotations

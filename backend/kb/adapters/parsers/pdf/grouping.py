@@ -24,24 +24,26 @@ _LEADING, _FIRST_LEADING = 1.35, 2.1
 _INDENT = 0.9
 _FULL = 0.12
 _SPREAD = 2.0
+_LOOK_BACK = 6
+_MOST_BREAKS = 2
 _ENDED = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\uff1a\uff1b][\"'\u2019\u201d)\]\u300d\u300f\u3011\uff09]*\Z")
 _ITEM = re.compile(
     r"(?:[\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u25a0\u25a1\u27a2\u2713\u2013\u2014*\u00b7-]|\(?\d{1,3}[.)]|\(?[a-z]\))(?:\s|\Z)"
 )
 _ORDERED = re.compile(r"\(?\d")
 _SPACELESS_END = re.compile(f"[{SPACELESS}]\\Z")
-_NO_SENTENCE = re.compile(r"[.,;:]\Z")
+_STOPS = ".,;:"
 
 
 @dataclass(slots=True)
 class Group:
-    """Lines of one block; `continues` the paragraph that ended the page before."""
+    """Lines of one block; `continues` says over how many page breaks its paragraph has come."""
 
     kind: GroupKind
     lines: list[Line] = field(default_factory=list)
     level: int = 0
     ordered: bool = False
-    continues: bool = False
+    continues: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +116,15 @@ def link(before: Sequence[Group], after: Sequence[Group]) -> None:
     flow = [group for group in before if group.kind != "plain"]
     if not flow or not after or flow[-1].kind != "paragraph" or after[0].kind != "paragraph":
         return
-    after[0].continues = goes_on(flow[-1].lines, after[0].lines[0])
+    # Text without any full stop would make one block of a whole book.
+    if flow[-1].continues < _MOST_BREAKS and goes_on(flow[-1].lines, after[0].lines[0]):
+        after[0].continues = flow[-1].continues + 1
 
 
 def goes_on(lines: Sequence[Line], following: Line) -> bool:
     """Return whether a sentence runs on from the end of a column or page to the next one."""
     last = lines[-1]
-    if _ENDED.search(last.text) or _ITEM.match(following.text):
+    if _ends(last.text) or _ITEM.match(following.text):
         return False
     if abs(last.size - following.size) > _SIZES_DIFFER * max(last.size, following.size) and following.group is None:
         return False
@@ -187,14 +191,13 @@ def _parts(group: Group, row: list[Line]) -> bool:
         return True
     size = max(bottom.size, 1.0)
     lead = line.y1 - bottom.y1
-    earlier = [
-        lines[at].y1 - lines[at - 1].y1 for at in range(1, len(lines)) if lines[at].y1 - lines[at - 1].y1 > 0.5 * size
-    ]
+    above = lines[-_LOOK_BACK:]
+    earlier = [after.y1 - before.y1 for before, after in pairwise(above) if after.y1 - before.y1 > size / 2]
     if lead > (min(earlier) * _LEADING if earlier else size * _FIRST_LEADING):
         return True
     if _spread(row) or _spread(last):
         return False
-    ended = bool(_ENDED.search(last[-1].text))
+    ended = _ends(last[-1].text)
     short = last[-1].x1 < line.right - 2 * _FULL * (line.right - line.left)
     indented = line.x0 > bottom.x0 + _INDENT * size and line.x0 > line.left + _INDENT * size
     return group.kind == "paragraph" and ((ended and short) or (indented and (ended or short)))
@@ -220,7 +223,7 @@ def _level(row: list[Line], looks: Looks, titles: Sequence[tuple[str, int]]) -> 
         and alone
         and line.size >= looks.body
     ):
-        return min(max(looks.levels.values(), default=0) + 1, _LEVELS) if not _NO_SENTENCE.search(text) else 0
+        return min(max(looks.levels.values(), default=0) + 1, _LEVELS) if text[-1] not in _STOPS else 0
     return 0
 
 
@@ -246,7 +249,7 @@ def _may_head(line: Line) -> bool:
         1 < len(text) <= _MOST_HEADING
         and not line.mono
         and any(letter.isalpha() for letter in text)
-        and not _NO_SENTENCE.search(text)
+        and text[-1] not in _STOPS
         and not _ITEM.match(text[:1] + " ")
     )
 
@@ -286,6 +289,10 @@ def _last_row(lines: Sequence[Line]) -> list[Line]:
 def _spread(row: Sequence[Line]) -> bool:
     """Return whether the pieces of a row stand far apart: a label and its value."""
     return any(after.x0 - before.x1 > _SPREAD * max(after.size, 1.0) for before, after in pairwise(row))
+
+
+def _ends(text: str) -> bool:
+    return _ENDED.search(text[-4:]) is not None
 
 
 def _indent(lines: Sequence[Line], line: Line) -> str:

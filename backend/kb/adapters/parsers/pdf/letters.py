@@ -24,6 +24,21 @@ _CLOSE = re.compile(f"[{SPACELESS}]")
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
+_ODD = re.compile(f"[{_NOISE.pattern[1:-1]}{_FORMS.pattern[1:-1]}\\s]")
+
+
+def is_clean(text: str) -> bool:
+    """Return whether `cleaned` would leave every word of a text as it is."""
+    if text.isascii() and text.isprintable():
+        return True
+    return not _ODD.search(text) and unicodedata.is_normalized("NFC", text)
+
+
+def has_spaceless(text: str) -> bool:
+    """Return whether any letter is of a script that puts no space between words."""
+    return not text.isascii() and _CLOSE.search(text) is not None
+
+
 def cleaned(text: str) -> str:
     """Return a word in NFC with ligatures and presentation forms spelled out, without what is no letter.
 

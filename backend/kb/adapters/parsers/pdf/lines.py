@@ -5,9 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from operator import le
 from typing import Any, NamedTuple, TypeAlias
 
-from kb.adapters.parsers.pdf.letters import cleaned, lost, stand_close
+from kb.adapters.parsers.pdf.letters import cleaned, has_spaceless, is_clean, lost, stand_close
 from kb.domain.pages import SCALE
 
 RawWord: TypeAlias = Sequence[Any]
@@ -81,58 +83,111 @@ class Words:
     Attributes:
         good: letters that can be used.
         bad: letters that are not known.
-        covered: area of the words, in square points.
         beyond: words that stand wholly off the page; nobody sees them, yet they are in the file.
     """
 
     lines: list[Line] = field(default_factory=list)
     good: int = 0
     bad: int = 0
-    covered: float = 0.0
     beyond: list[str] = field(default_factory=list)
+
+    @property
+    def covered(self) -> float:
+        """Return the area of the lines, in square points."""
+        return sum((line.x1 - line.x0) * (line.y1 - line.y0) for line in self.lines)
 
 
 def gather(words: Iterable[RawWord], view: View) -> Words:
     """Make lines of raw words; a line ends where their block or line number changes."""
     found = Words()
-    lines = found.lines
-    place = view.place() if view.turned else None
-    width, height = max(view.width, 1.0), max(view.height, 1.0)
-    scale_x, scale_y = SCALE / width, SCALE / height
-    line: Line | None = None
-    for x0, y0, x1, y1, raw, block, number, *_ in words:
-        text: str = raw
-        if not (text.isascii() and text.isprintable()):
-            found.bad += lost(text)
-            text = cleaned(text)
-            if not text:
-                continue
-        if place:
-            x0, y0, x1, y1 = place(x0, y0, x1, y1)  # noqa: PLW2901
-        if x0 + x1 < 0 or y0 + y1 < 0 or x0 + x1 > 2 * width or y0 + y1 > 2 * height:
-            found.beyond.append(text)
-            continue
-        found.good += len(text)
-        found.covered += (x1 - x0) * (y1 - y0)
-        left, top = min(max(int(x0 * scale_x), 0), SCALE - 1), min(max(int(y0 * scale_y), 0), SCALE - 1)
-        right, bottom = (
-            min(max(int(x1 * scale_x) + 1, left + 1), SCALE),
-            min(max(int(y1 * scale_y) + 1, top + 1), SCALE),
+    raw = list(words)
+    text = "".join([word[4] for word in raw])
+    if not is_clean(text):
+        found.bad = lost(text)
+        raw = [(*word[:4], letters, *word[5:]) for word in raw if (letters := cleaned(word[4]))]
+    if view.turned:
+        place = view.place()
+        raw = [(*place(*word[:4]), *word[4:]) for word in raw]
+    columns = list(zip(*raw, strict=True))
+    if columns and not _inside(columns, view):
+        raw = _on_page(raw, view, found)
+        columns = list(zip(*raw, strict=True))
+    if not columns:
+        return found
+    lefts, tops, rights, bottoms, texts, blocks, numbers = columns[:7]
+    found.good = sum(map(len, texts))
+    close = has_spaceless(text)
+    # One more on the far sides, so that no box is empty, and one less in all, so that none ends beyond the page.
+    scale_x, scale_y = (SCALE - 1) / max(view.width, 1.0), (SCALE - 1) / max(view.height, 1.0)
+    boxes = list(
+        zip(
+            [int(x * scale_x) for x in lefts],
+            [int(y * scale_y) for y in tops],
+            [int(x * scale_x) + 1 for x in rights],
+            [int(y * scale_y) + 1 for y in bottoms],
+            strict=True,
         )
-        if line is not None and line.key == (block, number):
-            before = line.text
-            # Readers see a space wherever letters of a justified line stand a little apart.
-            gap = "" if stand_close(before, text) and x0 - line.x1 < _WIDE_GAP * (y1 - y0) else " "
-            line.text = before + gap + text
-            start = len(before) + len(gap)
-            line.words.extend((start, start + len(text), left, top, right, bottom))
-            line.x0, line.y0 = min(x0, line.x0), min(y0, line.y0)
-            line.x1, line.y1 = max(x1, line.x1), max(y1, line.y1)
-        else:
-            place_of = array("i", (0, len(text), left, top, right, bottom))
-            line = Line(text, x0, y0, x1, y1, place_of, (block, number), y1 - y0)
-            lines.append(line)
+    )
+    start = 0
+    keys = list(zip(blocks, numbers, strict=True))
+    ends = [at for at, (before, after) in enumerate(pairwise(keys), 1) if before != after]
+    for at in (*ends, len(raw)):
+        run = slice(start, at)
+        x0, y0, x1, y1 = min(lefts[run]), min(tops[run]), max(rights[run]), max(bottoms[run])
+        gaps = [_gap(raw[number - 1], raw[number]) for number in range(start + 1, at)] if close else ()
+        line_text, flat = _joined(texts[run], boxes[run], gaps)
+        found.lines.append(Line(line_text, x0, y0, x1, y1, flat, keys[start], y1 - y0))
+        start = at
     return found
+
+
+def _inside(columns: Sequence[Sequence[float]], view: View) -> bool:
+    """Return whether all boxes are boxes and lie on the page."""
+    x0s, y0s, x1s, y1s = columns[:4]
+    if min(x0s) < 0 or min(y0s) < 0 or max(x1s) > view.width or max(y1s) > view.height:
+        return False
+    return all(map(le, x0s, x1s))
+
+
+def _on_page(raw: list[RawWord], view: View, found: Words) -> list[RawWord]:
+    """Return words cut at the edges of the page as displayed; those wholly off it go to `beyond`."""
+    width, height = max(view.width, 1.0), max(view.height, 1.0)
+    kept: list[RawWord] = []
+    for word in raw:
+        x0, y0, x1, y1 = word[:4]
+        if x0 + x1 < 0 or y0 + y1 < 0 or x0 + x1 > 2 * width or y0 + y1 > 2 * height:
+            found.beyond.append(word[4])
+        else:
+            x0, y0 = max(min(x0, x1), 0.0), max(min(y0, y1), 0.0)
+            kept.append((x0, y0, min(max(x1, x0), width), min(max(y1, y0), height), *word[4:]))
+    return kept
+
+
+def _gap(before: RawWord, word: RawWord) -> str:
+    # Readers see a space wherever letters of a justified line stand a little apart.
+    near = word[0] - before[2] < _WIDE_GAP * (word[3] - word[1])
+    return "" if near and stand_close(before[4], word[4]) else " "
+
+
+def _joined(
+    texts: Sequence[str], boxes: Sequence[tuple[int, int, int, int]], gaps: Sequence[str]
+) -> tuple[str, array[int]]:
+    """Return the text of a line and the flat numbers of its words; without gaps, words are a space apart."""
+    flat: list[int] = []
+    start = 0
+    if not gaps:
+        for text, (x0, y0, x1, y1) in zip(texts, boxes, strict=True):
+            end = start + len(text)
+            flat += (start, end, x0, y0, x1, y1)
+            start = end + 1
+        return " ".join(texts), array("i", flat)
+    pieces: list[str] = []
+    for text, box, gap in zip(texts, boxes, ("", *gaps), strict=True):
+        start += len(gap)
+        flat += (start, start + len(text), *box)
+        start += len(text)
+        pieces += (gap, text)
+    return "".join(pieces), array("i", flat)
 
 
 def piece(text: str, box: tuple[float, float, float, float], view: View, size: float) -> Line | None:

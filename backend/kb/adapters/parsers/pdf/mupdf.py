@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ _ORDINARY_DPI, _FINEST_DPI = 200.0, 300.0
 _MOST_RENDERED = 40_000_000
 _POINTS = 72.0
 _TALL = 1.45
+_DRAWS = re.compile(rb"[\d.]\s+(?:re|l)\s|\bDo\b")
 _EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 
 
@@ -107,6 +109,13 @@ def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> int:
     return letters.most_common(1)[0][0] if letters else 0
 
 
+def may_draw(page: Page) -> bool:
+    """Return whether the content of a page itself, or a form it shows, may draw lines; text alone does not."""
+    with suppress(Exception):
+        return _DRAWS.search(page.read_contents()) is not None
+    return True
+
+
 def drawn_boxes(page: Page, view: View) -> Iterator[tuple[float, float, float, float]]:
     """Yield the boxes of what is stroked and filled on a page as displayed."""
     import pymupdf
@@ -159,7 +168,7 @@ def is_blank(page: Page, view: View) -> bool:
 
 
 def rendered(page: Page, view: View, dpi: float, most_pixels: int) -> Raster:
-    """Return the picture of a page as displayed; `dpi` is kept between 200 and 300, and less where it gets too large."""
+    """Return the picture of a page as displayed; `dpi` is kept between 200 and 300, less where it gets too large."""
     import pymupdf
 
     zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS

@@ -99,30 +99,28 @@ class PageReader:
             if other.good > _BETTER * words.good:
                 words, turned = other, 0
         boxes: list[tuple[float, float, float, float]] = []
-        if len(words.lines) >= _FEWEST_FOR_TABLE or _is_thin(words):
+        if (len(words.lines) >= _FEWEST_FOR_TABLE or _is_thin(words)) and mupdf.may_draw(page):
             boxes = list(mupdf.drawn_boxes(page, view))
         content = PageContent(number, view)
-        recognised: list[Line] = []
-        asked = self._needs_recognition(page, view, words, len(boxes))
-        if asked == "blank":
-            content.state = "blank"
-        elif asked == "too_many_pixels":
-            content.state, content.reason = ("text", None) if words.good else ("failed", asked)
-        elif asked:
-            recognised = self._recognise(content, page, view, words)
-        lines = words.lines
-        rules = rules_of(boxes) if len(lines) >= _FEWEST_FOR_TABLE and not turned else None
-        if rules is not None:
-            lines = ruled_tables(lines, rules, view)
-        if turned:
-            set_upright(lines, turned, view)
-        content.lines = aligned_tables(arrange(lines)) + recognised
+        recognised = self._by_recognition(content, page, words, len(boxes))
+        content.lines = _ordered(words.lines, boxes, view, turned) + recognised
         content.lines += additions(page, view, " ".join(line.text for line in _leaves(content.lines)), self._targets)
         if words.beyond and (beyond := piece(" ".join(words.beyond), _EDGE, view, 0.0)):
             content.lines.append(beyond)
         if content.state == "blank" and content.lines:
             content.state = "text"
         return content
+
+    def _by_recognition(self, content: PageContent, page: mupdf.Page, words: Words, strokes: int) -> list[Line]:
+        """Set the state of a page; return the lines recognised on its picture, where that is needed."""
+        asked = self._needs_recognition(page, content.view, words, strokes)
+        if asked == "blank":
+            content.state = "blank"
+        elif asked == "too_many_pixels":
+            content.state, content.reason = ("text", None) if words.good else ("failed", asked)
+        elif asked:
+            return self._recognise(content, page, content.view, words)
+        return []
 
     def _needs_recognition(self, page: mupdf.Page, view: View, words: Words, strokes: int) -> str:
         """Return why the picture of a page is to be read, `blank`, `too_many_pixels`, or nothing."""
@@ -169,6 +167,17 @@ class PageReader:
             content.confidence = text.confidence
             content.reason = None if text.text or words.good else "no_text"
         return lines_of(text, ranges)
+
+
+def _ordered(
+    lines: list[Line], boxes: Sequence[tuple[float, float, float, float]], view: View, turned: int
+) -> list[Line]:
+    """Return lines in reading order, tables put together."""
+    if turned:
+        set_upright(lines, turned, view)
+    elif len(lines) >= _FEWEST_FOR_TABLE and (rules := rules_of(boxes)):
+        lines = ruled_tables(lines, rules, view)
+    return aligned_tables(arrange(lines))
 
 
 def lines_of(page: PageText, ranges: Sequence[tuple[int, int]]) -> list[Line]:

@@ -14,6 +14,7 @@ from kb.domain.pages import PageText, WordBoxes
 _CUT = re.compile(r"([^\W\d_][\w\u2010-]*)[-\u2010]\Z")
 _GOES_ON = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"\w+(?:[-\u2010]\w+)+")
+_HYPHENS = ("-", "\u2010")
 _NEAR = 1.5
 _BETWEEN = "\n\n"
 
@@ -32,7 +33,7 @@ def joint(line: Line, following: Line, known: frozenset[str]) -> tuple[int, str]
     """
     if following.glue is not None:
         return 0, following.glue
-    cut = _CUT.search(line.text)
+    cut = _CUT.search(line.text) if line.text[-1:] in _HYPHENS else None
     if cut:
         rest = _GOES_ON.match(following.text)
         if rest and rest[0].islower() and f"{cut[1]}-{rest[0]}".casefold().replace("\u2010", "-") not in known:

@@ -180,7 +180,7 @@ def covered(rects: list[Rect], words: list[TrueWord]) -> tuple[float, float]:
 
 
 def check_places(document: ParsedDocument) -> None:
-    """Every segment says the same as its place on the page; every word has a box on the page and belongs to its text."""
+    """Every segment says the same as its place on the page; every word has a box and is part of the text."""
     pages = {page.page: page for page in document.pages}
     for block in document.blocks:
         _check_block(block, {number: page.text for number, page in pages.items()})

@@ -1,4 +1,4 @@
-"""What a page says: paragraphs, headings, lists, tables, columns; what its margins repeat; what stands beside the text."""
+"""What a page says: paragraphs, headings, lists, tables, columns; what margins repeat; what stands beside the text."""
 
 from __future__ import annotations
 
