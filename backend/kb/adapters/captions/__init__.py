@@ -1,0 +1,1 @@
+"""Words about pictures, from a vision model a person chose."""
