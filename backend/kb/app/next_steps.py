@@ -9,27 +9,37 @@ from kb.domain.coverage import CoverageUnit
 from kb.domain.items import Item, ItemState
 
 _RETRY = "then run `kb ingest --retry`"
-_LIMIT = f"raise its limit under [reading] in config.toml, {_RETRY}"
+_TOO_BIG = f"raise indexing.max_file_mb (text in it: limits.characters) in config.toml, {_RETRY}"
+
+
+def _raise(key: str, instead: str = "") -> str:
+    other = f"{instead}, or " if instead else ""
+    return f"{other}raise limits.{key} in config.toml, {_RETRY}"
+
+
 NEXT_STEPS: Mapping[str, str] = {
     "locked": "run `kb ingest PATH --password` and give the password; it is kept nowhere",
+    "encrypted": "decrypt it in its own program and save it without protection, then run `kb ingest`",
     "damaged": f"open it in its own program and save it again, {_RETRY}",
+    "missing": f"something that the file refers to is not in it: get it anew, {_RETRY}",
     "wrong_type": "give it the suffix of what it really is, then run `kb ingest`",
     "unsupported": "export it to a format that is read, such as PDF or text",
     "binary": "check what the file is; only text can be read under this name",
-    "too_big": f"raise indexing.max_file_mb in config.toml, {_RETRY}",
-    "too_many_pages": _LIMIT,
-    "too_many_pixels": f"save it in a smaller size, or raise the limit under [reading] in config.toml, {_RETRY}",
-    "too_many_frames": _LIMIT,
-    "too_long": _LIMIT,
-    "too_many_entries": _LIMIT,
-    "expands_too_much": f"unpack it yourself if you trust it, or raise the limit under [reading], {_RETRY}",
-    "nested_too_deep": "unpack the inner archive into the workspace, then run `kb ingest`",
-    "too_complex": f"split or simplify it, or raise the limit under [reading] in config.toml, {_RETRY}",
-    "too_slow": f"raise reading.seconds in config.toml, {_RETRY}",
-    "too_much_memory": f"raise reading.memory_mb in config.toml, {_RETRY}",
+    "too_big": _TOO_BIG,
+    "too_many_pages": _raise("pages", "split it") + " (pictures in one file: limits.frames)",
+    "too_many_pixels": _raise("pixels", "save it in a smaller size"),
+    "too_long": _raise("sound_seconds", "split the recording"),
+    "too_many_entries": _raise("entries", "split it"),
+    "expands_too_much": _raise("expanded_mb", "unpack it yourself if you trust it"),
+    "nested_too_deep": _raise("depth", "unpack the inner archive into the workspace"),
+    "too_complex": _raise("cells", "split or simplify it"),
+    "too_slow": _raise("seconds", "split it"),
+    "too_much_memory": _raise("memory_mb", "split it"),
     "crashed": "run `kb ingest --retry`; if it crashes again, save the file anew in its own program",
-    "ocr_model": f"install the OCR models with `python3 dev.py setup`, {_RETRY}",
-    "speech_model": f"install the speech model with `python3 dev.py setup`, {_RETRY}",
+    "ocr_model": f"install the models for text on pictures with `python3 dev.py setup`, {_RETRY}",
+    "ocr_failed": f"{_RETRY.removeprefix('then ')}; if it fails again, scan or save the page anew",
+    "speech_model": f"install a speech model with `python3 dev.py setup`, {_RETRY}",
+    "not_understood": "listen to these seconds yourself: the speech model did not understand them",
     "permission": "allow your account to read it, then run `kb ingest` again",
     "changed": "run `kb ingest` again once nothing writes to it",
     "vanished": "put it back, or run `kb ingest` to forget it",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from pydantic.fields import FieldInfo
 
 from kb.app.next_steps import NEXT_STEPS, needs_attention, next_step
+from kb.app.settings import Settings
 from kb.domain.coverage import CoverageUnit
 from kb.domain.items import ItemState
 from tests.builders import an_item
@@ -38,3 +41,14 @@ def test_a_file_that_was_read_wholly_asks_for_nothing() -> None:
         item = an_item("a.pdf", state=state)
         assert next_step(item, ()) is None
         assert not needs_attention(item, ())
+
+
+def test_a_step_names_only_settings_there_are() -> None:
+    known = {f"{section}.{key}" for section, field in Settings.model_fields.items() for key in keys_of(field)}
+    named = {key for step in NEXT_STEPS.values() for key in re.findall(r"\b(?:limits|indexing)\.\w+", step)}
+    assert len(named) > 8
+    assert named <= known
+
+
+def keys_of(field: FieldInfo) -> list[str]:
+    return list(field.annotation.model_fields) if isinstance(field.annotation, type(Settings)) else []
