@@ -155,6 +155,12 @@ def test_tags_and_chapters_are_told() -> None:
     assert about.chapters == ((0.0, "Start"), (1.0, "Schluss"))
 
 
+def test_a_tag_in_an_odd_encoding_does_not_spoil_the_recording() -> None:
+    data = encoded("flac", "flac", 1.0, tags={"title": "Caf-- noir"}).replace(b"Caf-- noir", b"Caf\xe9\xff noir")
+    assert "noir" in DECODER.about(source(data), LIMITS).tags["title"]
+    assert len(samples_of(source(data))) / RATE == pytest.approx(1.0, abs=0.05)
+
+
 def test_a_large_file_is_read_from_disk_if_it_is_the_one_that_was_hashed(tmp_path: Path) -> None:
     data = wav(tone(2.0))
     assert len(samples_of(on_disk(tmp_path / "a.wav", data))) == 32_000
