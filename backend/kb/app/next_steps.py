@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 
 from kb.domain.accounting import reason_word
@@ -67,9 +68,14 @@ def next_step(item: Item, unread: Iterable[CoverageUnit]) -> str | None:
     if item.state in {ItemState.READY, ItemState.EMPTY}:
         words = list(dict.fromkeys(unit.reason for unit in unread))
         steps = [NEXT_STEPS.get(_word(word), _UNREAD_UNIT) for word in words]
-        return "; ".join(dict.fromkeys(steps)) or None
+        return _of("; ".join(dict.fromkeys(steps)), item) or None
     step = NEXT_STEPS.get(_word(reason_word(item.reason)))
-    return step or _OF_STATE.get(item.state)
+    return _of(step or _OF_STATE.get(item.state, ""), item) or None
+
+
+def _of(step: str, item: Item) -> str:
+    """Return a step with the path to type: of what lies in a file, that file's."""
+    return step.replace("PATH", shlex.quote(item.container or item.path)).replace("ITEM", shlex.quote(item.path))
 
 
 def _word(reason: str | None) -> str:

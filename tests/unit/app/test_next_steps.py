@@ -18,8 +18,16 @@ from tests.builders import an_item
 @pytest.mark.parametrize("word", sorted(NEXT_STEPS))
 def test_each_reason_has_a_step_that_can_be_done(word: str) -> None:
     item = replace(an_item("a.pdf", state=ItemState.FAILED), reason=f"{word}: a sentence")
-    assert next_step(item, ()) == NEXT_STEPS[word]
+    assert next_step(item, ()) == NEXT_STEPS[word].replace("PATH", "a.pdf")
     assert NEXT_STEPS[word]
+
+
+def test_a_step_names_the_file_to_type_and_of_a_member_its_container() -> None:
+    item = replace(an_item("old mail.eml!/b.pdf", state=ItemState.WAITING), reason="locked: a sentence")
+    assert "`kb ingest 'old mail.eml' --password`" in (next_step(item, ()) or "")
+    partly = replace(an_item("old book.pdf", state=ItemState.READY), reason=None)
+    pages = [CoverageUnit("page", 3, 3, "failed", reason="odd_new_word")]
+    assert "`kb show 'old book.pdf' --coverage`" in (next_step(partly, pages) or "")
 
 
 @pytest.mark.parametrize("state", [ItemState.FAILED, ItemState.WAITING])
