@@ -293,7 +293,8 @@ def broken() -> dict[str, bytes]:
         "cells.ipynb": f'{{"cells": [{{"source": "{first}", {lines}'.encode(),
         "page.html": f"<html><{first} <p {first}={first}>{lines}</p".encode(),
         "feed.rss": f'<?xml version="1.0"?><rss><channel><{first}>{lines}</rss>'.encode(),
-        "letter.eml": f"From: ann@example.org\nSubject: =?utf-8?q?{encoded}?=\nContent-Type: {first}\n\n{lines}".encode(),
+        "letter.eml": f"From: ann@example.org\nSubject: =?utf-8?q?{encoded}?=\nContent-Type: {first}\n\n".encode()
+        + lines.encode(),
         "letter.docx": package.getvalue(),
         "odd.rtf": f"{{\\rtf1 {{\\*\\{first} {lines}".encode(),
         "table.csv": f'"{first}\n{lines}'.encode(),

@@ -220,6 +220,12 @@ def test_a_value_with_unseen_characters_goes_with_them() -> None:
     assert secrets_in("password: hun\u200bter2!x9 it is") == ["hun\u200bter2!x9"]
 
 
+def test_a_key_whose_beginning_was_misread_on_a_picture_is_found() -> None:
+    google, aws = planted(4)["google_key"], planted(4)["aws_key"]
+    for key in (google.replace("AIza", "Alza"), google.replace("AIza", "A1za"), aws.replace("AKIA", "AKlA")):
+        assert secrets_in(f"It is {key} on the board.") == [key]
+
+
 def test_equal_secrets_have_one_value_however_they_are_broken() -> None:
     token = f"ghp_{TOKEN}"
     found = find_secrets(f"{token} and\n{token[:20]}\n{token[20:]}")
