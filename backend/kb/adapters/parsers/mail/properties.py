@@ -47,12 +47,14 @@ class CompoundFile:
         if len(paths) > limits.entries * 16:  # a message of some attachments has dozens of streams each
             raise Unreadable("it has more parts than the limit allows", reason="too_many_entries")
         self.paths = frozenset(paths)
+        self._children: dict[Path, list[Path]] = {}
+        for path in sorted(self.paths):
+            self._children.setdefault(path[:-1], []).append(path)
         self.budget = Budget(limits, len(data))
 
     def children(self, folder: Path, prefix: str) -> list[Path]:
         """Return the storages right under `folder` whose names begin with `prefix`, in order."""
-        found = {p[: len(folder) + 1] for p in self.paths if p[: len(folder)] == folder and len(p) > len(folder)}
-        return sorted(path for path in found if path[-1].startswith(prefix))
+        return [path for path in self._children.get(folder, ()) if path[-1].startswith(prefix)]
 
     def stream(self, path: Path) -> bytes | None:
         """Return a stream, None when it is missing or broken.

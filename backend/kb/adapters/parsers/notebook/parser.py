@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
@@ -85,6 +86,7 @@ class _Cells:
         self.members: list[Member] = []
         self._language, self._limits = language, limits
         self._characters = 0
+        self._drawn: Counter[int] = Counter()
 
     def take(self, number: int, cell: Json) -> str:
         """Add a cell; return its state in the ledger."""
@@ -152,8 +154,8 @@ class _Cells:
             return
         if not worth_reading(data):
             return
-        count = sum(member.name.startswith(f"cell-{span.number}.") for member in self.members)
-        name = f"cell-{span.number}.{count + 1}.{suffix}"
+        self._drawn[span.number] += 1
+        name = f"cell-{span.number}.{self._drawn[span.number]}.{suffix}"
         if len(self.members) >= self._limits.entries:
             raise Unreadable("its cells draw more pictures than the limit allows", reason="too_many_entries")
         self.members.append(Member(name, data))

@@ -41,7 +41,7 @@ _XHTML = re.compile(r"\s*(?:<\?xml\b|<!DOCTYPE[^>]{0,100}XHTML)|<html\b[^<>]{0,3
 _ENDED = re.compile(
     r"<(script|style|title|textarea|iframe|noscript|template|xmp|p|div|span|a|td|li)\b([^<>]*)/>", re.IGNORECASE
 )
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 _SUBSET = re.compile(r"<!DOCTYPE[^>\[]{0,300}\[.{0,100000}?\]\s*>", re.DOTALL | re.IGNORECASE)
 _HEAD = 4096
 
@@ -221,9 +221,22 @@ def _run(
 def _as_html(text: str) -> str:
     if not _XHTML.search(text[:_HEAD]):
         return text
-    text = _SUBSET.sub("", text, count=1)
-    text = _CDATA.sub(lambda found: found[1].replace("&", "&amp;").replace("<", "&lt;"), text)
-    return _ENDED.sub(r"<\1\2></\1>", text)
+    doctype = _DOCTYPE.search(text, 0, _HEAD)
+    subset = _SUBSET.match(text, doctype.start()) if doctype else None
+    if subset:
+        text = text[: subset.start()] + text[subset.end() :]
+    return _ENDED.sub(r"<\1\2></\1>", _without_sections(text))
+
+
+def _without_sections(text: str) -> str:
+    """Return XHTML with its CDATA sections, which HTML does not know, written as ordinary text."""
+    kept: list[str] = []
+    position = 0
+    while (start := text.find("<![CDATA[", position)) >= 0 and (end := text.find("]]>", start)) >= 0:
+        words = text[start + len("<![CDATA[") : end]
+        kept += [text[position:start], words.replace("&", "&amp;").replace("<", "&lt;")]
+        position = end + len("]]>")
+    return "".join((*kept, text[position:]))
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:

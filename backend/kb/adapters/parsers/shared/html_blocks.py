@@ -42,7 +42,7 @@ class _List:
     """A list in work with the lists in it; `loose`: what its open item holds is read as ordinary text."""
 
     def __init__(self) -> None:
-        self.items: list[tuple[int, str, str]] = []
+        self.items: list[tuple[int, str, list[str]]] = []
         self.loose = False
         self._inner: list[tuple[bool, int]] = []
 
@@ -60,13 +60,12 @@ class _List:
         self.loose = False
         ordered, number = self._inner[-1]
         self._inner[-1] = (ordered, number + 1)
-        self.items.append((len(self._inner) - 1, f"{number + 1}." if ordered else "-", ""))
+        self.items.append((len(self._inner) - 1, f"{number + 1}." if ordered else "-", []))
 
     def take(self, text: str) -> None:
         if not self.items:
             self.begin_item()
-        depth, mark, words = self.items[-1]
-        self.items[-1] = (depth, mark, f"{words} {text}" if words else text)
+        self.items[-1][2].append(text)
 
 
 class BlockFlow:
@@ -272,8 +271,9 @@ class BlockFlow:
 
     def _emit(self, sink: _List) -> None:
         items, sink.items = sink.items, []
-        if any(words for _, _, words in items):
-            self._builder.outline(items, self._places.here())
+        if any(parts for _, _, parts in items):
+            lines = ((depth, mark, " ".join(parts)) for depth, mark, parts in items)
+            self._builder.outline(lines, self._places.here())
 
 
 def words_of(pieces: Iterable[str | Shown]) -> str:

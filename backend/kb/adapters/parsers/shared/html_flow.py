@@ -335,7 +335,7 @@ class HtmlFlow:
             if pieces is not self._flow.pieces or not isinstance(before, str) or not _POWER.fullmatch(words):
                 return
             # A raised number is a power after a number or a unit, and a note after a word.
-            if _RAISED.search(before):
+            if _RAISED.search(before[-4:]):
                 pieces.insert(start, "^")
             elif before[-1:].isalnum():
                 pieces.insert(start, " ")

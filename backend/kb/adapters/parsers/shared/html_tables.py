@@ -38,7 +38,8 @@ class Grid:
 class TableInWork:
     """Collects rows and cells of one `table` element.
 
-    `layout` means that the table only arranges a page: its cells are ordinary text.
+    `layout` means that the table only arranges a page: its cells are ordinary text; `has_headers` that a header cell has
+    been seen.
     """
 
     def __init__(self, *, layout: bool, inline: bool) -> None:
@@ -46,14 +47,10 @@ class TableInWork:
         self.inline = inline
         self.cell: Cell | None = None
         self.caption = ""
+        self.has_headers = False
         self.size = 0
         self._rows: list[tuple[bool, list[Cell]]] = []
         self._in_head = False
-
-    @property
-    def has_headers(self) -> bool:
-        """Return whether a header cell has been seen."""
-        return any(in_head or any(cell.header for cell in row) for in_head, row in self._rows[:50])
 
     def head(self, *, opened: bool) -> None:
         """Enter or leave `thead`."""
@@ -62,12 +59,14 @@ class TableInWork:
     def row(self) -> None:
         """Begin a row."""
         self.cell = None
+        self.has_headers = self.has_headers or self._in_head
         self._rows.append((self._in_head, []))
 
     def begin(self, *, header: bool, colspan: str, rowspan: str) -> None:
         """Begin a cell, in a row of its own if none is open."""
         if not self._rows:
             self.row()
+        self.has_headers = self.has_headers or header
         self.cell = Cell(header, _count(colspan, _MAX_COLSPAN), _count(rowspan, _MAX_ROWSPAN))
         self._rows[-1][1].append(self.cell)
 

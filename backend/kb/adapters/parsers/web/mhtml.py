@@ -9,7 +9,7 @@ from email.policy import compat32
 
 from kb.domain.errors import Unreadable
 
-_HEADERS = re.compile(rb"\A\s*(?:[!-9;-~]{1,60}:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*){1,100}\r?\n")
+_HEADERS = re.compile(rb"\A\s*(?:[!-9;-~]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){1,100}\r?\n")
 _MULTIPART = re.compile(rb"^content-type:\s*(?:multipart/related|text/html)\b", re.IGNORECASE | re.MULTILINE)
 _HEAD = 16_384
 
