@@ -39,3 +39,15 @@ def one_query(words: Sequence[str] | None, name: str) -> str:
     if not text:
         raise InvalidInput(f"the {name} is empty", hint=f"write the {name} in quotes after the command")
     return text
+
+
+def some_password(text: str) -> str:
+    """Return a password that was typed or piped.
+
+    Raises:
+        InvalidInput: it is empty.
+    """
+    if not text:
+        hint = "type it when asked, or pipe it: `… | kb ingest PATH --password -`"
+        raise InvalidInput("no password was given", hint=hint)
+    return text

@@ -34,7 +34,7 @@ def given_password(value: str | None) -> str | None:
     """
     if value is None:
         return None
-    from kb.domain.errors import InvalidInput
+    from kb.app.requests import some_password
 
     if value == _ASK and sys.stdin.isatty():
         password = getpass.getpass("Password: ")
@@ -42,8 +42,4 @@ def given_password(value: str | None) -> str | None:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
         password = value
-    if not password:
-        raise InvalidInput(
-            "no password was given", hint="type it when asked, or pipe it: `… | kb ingest PATH --password -`"
-        )
-    return password
+    return some_password(password)
