@@ -69,9 +69,27 @@ def row_of(path: Path, ocr: PictureTextReader | None) -> Row:
     )
 
 
-def rows_of(folder: Path, ocr: PictureTextReader | None) -> list[Row]:
-    """Read every PDF of a folder, each in a process of its own that may die or hang."""
-    return [_apart(path, ocr) for path in sorted(folder.glob("*.pdf"))]
+def rows_of(folder: Path, model_folder: Path | None = None) -> list[Row]:
+    """Read every PDF of a folder in a child process, which may die or hang: that costs the file it reads.
+
+    Args:
+        folder: where the PDFs are.
+        model_folder: with models for recognition; without it pages wait.
+    """
+    rows: list[Row] = []
+    child: _Child | None = None
+    try:
+        for path in sorted(folder.glob("*.pdf")):
+            child = child or _Child(model_folder)
+            row = child.row(path)
+            rows.append(row)
+            if row.ended in {"crashed", "too_slow"}:
+                child.end()
+                child = None
+    finally:
+        if child is not None:
+            child.end()
+    return rows
 
 
 def table(rows: list[Row], *, totals_only: bool) -> str:
@@ -97,30 +115,43 @@ def table(rows: list[Row], *, totals_only: bool) -> str:
     return "\n".join(lines)
 
 
-def _apart(path: Path, ocr: PictureTextReader | None) -> Row:
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_send, args=(theirs, path, ocr))
-    child.start()
-    theirs.close()
-    try:
-        if not ours.poll(_SECONDS):
-            return Row(path.name, "too_slow")
-        return _received(ours)
-    except EOFError:
-        return Row(path.name, "crashed")
-    finally:
-        child.kill()
-        child.join()
+class _Child:
+    """A process that reads one file after the other."""
+
+    def __init__(self, model_folder: Path | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, model_folder))
+        self._process.start()
+        theirs.close()
+
+    def row(self, path: Path) -> Row:
+        """Return what became of a file."""
+        try:
+            self._pipe.send(path)
+            if not self._pipe.poll(_SECONDS):
+                return Row(path.name, "too_slow")
+            row: Row = self._pipe.recv()
+        except (EOFError, OSError):
+            return Row(path.name, "crashed")
+        return row
+
+    def end(self) -> None:
+        """Stop the process."""
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+        self._pipe.close()
 
 
-def _received(pipe: Connection) -> Row:
-    row: Row = pipe.recv()
-    return row
+def _serve(pipe: Connection, model_folder: Path | None) -> None:
+    ocr: PictureTextReader | None = None
+    if model_folder is not None:
+        from kb.adapters.ocr.reader import find_reader
 
-
-def _send(pipe: Connection, path: Path, ocr: PictureTextReader | None) -> None:
-    pipe.send(row_of(path, ocr))
+        ocr = find_reader([model_folder])
+    while True:
+        pipe.send(row_of(pipe.recv(), ocr))
 
 
 def _why(document: ParsedDocument, ours: str, texts: tuple[str, str], unknown: int) -> str:
@@ -196,12 +227,7 @@ def main() -> None:
     parser.add_argument("--ocr", type=Path, default=None, help="folder of recognition models; without it pages wait")
     parser.add_argument("--totals", action="store_true")
     given = parser.parse_args()
-    ocr: PictureTextReader | None = None
-    if given.ocr is not None:
-        from kb.adapters.ocr.reader import find_reader  # type: ignore[import-untyped,unused-ignore]
-
-        ocr = find_reader([given.ocr])
-    sys.stdout.write(table(rows_of(given.folder, ocr), totals_only=given.totals) + "\n")
+    sys.stdout.write(table(rows_of(given.folder, given.ocr), totals_only=given.totals) + "\n")
 
 
 if __name__ == "__main__":
