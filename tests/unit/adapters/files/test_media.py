@@ -67,6 +67,8 @@ from kb.domain.items import MediaType
         ("a.ipynb", b"{}", "notebook"),
         ("mail.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "__substg1.0_".encode("utf-16-le"), "msg"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"), "xls"),
+        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "docx"),
+        ("a", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "office"),
         ("program", b"\x7fELF\2\1\1\0", "other"),
         ("a.sqlite", b"SQLite format 3\0", "other"),
     ],

@@ -69,7 +69,9 @@ def _opened(data: bytes) -> Any:  # noqa: ANN401 - xlrd has no types
 
     try:
         # What xlrd has to say about odd files goes nowhere: it may quote them.
-        return xlrd.open_workbook(file_contents=data, formatting_info=True, on_demand=True, logfile=io.StringIO())
+        return xlrd.open_workbook(
+            file_contents=data, formatting_info=True, on_demand=True, ragged_rows=True, logfile=io.StringIO()
+        )
     except Exception as error:
         if "encrypted" in str(error).lower():
             raise Unreadable(
