@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kb.app.extents import meet
 from kb.app.ports import Chunks
-from kb.app.quotes import Quote, likeness, locate
+from kb.app.quotes import Quote, likeness, locate, may_hold
 from kb.domain.chunks import Chunk, StoredChunk
 from kb.domain.citations import Citation, cite
 from kb.domain.placed import spans_between
@@ -58,7 +58,7 @@ class PassageFinder:
         first: Found | None = None
         likest: list[tuple[int, int, StoredChunk]] = []
         for number, stored in enumerate(self._passages(doc_id)):
-            found = within(stored, quote)
+            found = within(stored, quote) if may_hold(stored.chunk.text, quote) else None
             if found is not None:
                 if near is None or meet(found.citation.place, near):
                     return found

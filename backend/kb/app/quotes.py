@@ -41,6 +41,11 @@ class Quote:
         return cls(words, letters, round(len(letters) * _ERRORS) if len(letters) >= _SHORTEST else 0)
 
 
+def may_hold(text: str, quote: Quote) -> bool:
+    """Return False where a quote surely does not stand letter for letter: a quick look before a close one."""
+    return quote.letters.lstrip("-\u2212") in _letters(_nfkc(text).casefold())
+
+
 def locate(text: str, quote: Quote, begin: int = 0, *, tolerant: bool = False) -> tuple[int, int] | None:
     """Return where a quote stands in `text`, from `begin` on if it can be; None when it does not.
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.app.quotes import Quote, _nearest, likeness, locate
+from kb.app.quotes import Quote, _nearest, likeness, locate, may_hold
 
 TEXT = (
     "Anchors weigh 85 kg.\nChains rust, so they are oiled; the know-\nledge of it is old. 닻의 무게는 85킬로그램이다."
@@ -62,6 +62,13 @@ def test_of_equal_places_the_one_after_the_beginning_is_taken() -> None:
     assert locate(text, Quote.of("the end")) == (0, 7)
     assert locate(text, Quote.of("the end"), 5) == (18, 25)
     assert locate(text, Quote.of("the end"), 20) == (0, 7)
+
+
+@given(st.text("ab-.,5 \n\u2212"), st.text("ab-.,5 \n"), st.text("ab-.,5 \n"))
+def test_a_quick_look_overlooks_nothing(quote: str, before: str, after: str) -> None:
+    text = before + quote + after
+    if locate(text, Quote.of(quote)) is not None:
+        assert may_hold(text, Quote.of(quote))
 
 
 def plain_distance(one: str, other: str) -> int:
