@@ -38,8 +38,8 @@ class Grid:
 class TableInWork:
     """Collects rows and cells of one `table` element.
 
-    `layout` means that the table only arranges a page: its cells are ordinary text; `has_headers` that a header cell has
-    been seen.
+    `layout` means that the table only arranges a page and its cells are ordinary text; `has_headers` that it has a
+    header cell.
     """
 
     def __init__(self, *, layout: bool, inline: bool) -> None:
