@@ -3,8 +3,8 @@
 Sources: docs.github.com "GitHub's token formats" (2021); GitLab "Token prefixes"; AWS IAM "IAM identifiers" (unique id
 prefixes); api.slack.com "Token types" and "Incoming webhooks"; Google Cloud "API keys" and "OAuth client secrets";
 stripe.com/docs/keys; platform.openai.com and docs.anthropic.com (keys begin with `sk-`); docs.npmjs.com "npm tokens";
-the help of PyPI (macaroons, `pypi-`); Docker "Personal access tokens"; huggingface.co/docs/hub/security-tokens; RFC 7519
-(JWT); Microsoft "Shared access signature". The prefixes of further services are as in the public rule families of
+the help of PyPI (macaroons, `pypi-`); Docker "Personal access tokens"; huggingface.co/docs/hub/security-tokens; RFC
+7519 (JWT); Microsoft "Shared access signature". The prefixes of further services are as in the public rule families of
 detect-secrets, gitleaks and trufflehog. Lengths are kept looser than published, since makers lengthen them.
 """
 
