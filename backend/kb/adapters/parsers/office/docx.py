@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from kb.adapters.parsers.office.docx_styles import Styles
 from kb.adapters.parsers.office.docx_words import Words, words_in
-from kb.adapters.parsers.office.drawing import attribute, below, chart_table, child, diagram, whole
+from kb.adapters.parsers.office.drawing import chart_table, diagram
+from kb.adapters.parsers.office.elements import attribute, below, child, whole
 from kb.adapters.parsers.office.media import Members
 from kb.adapters.parsers.office.package import OfficePackage, Relation, open_package, warnings_of
 from kb.adapters.parsers.office.places import Count, is_named, ledger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kb.adapters.parsers.office.drawing import attribute, below, child, whole
+from kb.adapters.parsers.office.elements import attribute, below, child, whole
 from kb.adapters.parsers.shared.xml import Element
 
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)

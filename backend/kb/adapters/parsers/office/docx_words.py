@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from kb.adapters.parsers.office.drawing import attribute, below, child, first, formula, relation_id
+from kb.adapters.parsers.office.drawing import formula
+from kb.adapters.parsers.office.elements import attribute, below, child, first, relation_id
 from kb.adapters.parsers.office.media import alt_text
 from kb.adapters.parsers.office.package import Relation
 from kb.adapters.parsers.shared.xml import Element, local

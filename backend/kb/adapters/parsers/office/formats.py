@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb.adapters.parsers.office.drawing import below, child, whole
+from kb.adapters.parsers.office.elements import below, child, whole
 from kb.adapters.parsers.office.values import moment, plain, shown
 from kb.adapters.parsers.shared.xml import Element
 

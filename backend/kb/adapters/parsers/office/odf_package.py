@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from kb.adapters.parsers.office.drawing import attribute, below, child, whole
+from kb.adapters.parsers.office.elements import attribute, below, child, whole
 from kb.adapters.parsers.shared.archive import Zip, open_zip
 from kb.adapters.parsers.shared.xml import Element, local, parsed, words_of
 from kb.domain.errors import Unreadable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from kb.adapters.parsers.office.drawing import attribute
+from kb.adapters.parsers.office.elements import attribute
 from kb.adapters.parsers.office.grid import Row
 from kb.adapters.parsers.office.odf_package import annotation, lines_of, repeated
 from kb.adapters.parsers.office.places import Count

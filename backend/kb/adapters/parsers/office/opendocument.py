@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kb.adapters.parsers.office.drawing import attribute, below, child, whole
+from kb.adapters.parsers.office.elements import attribute, below, child, whole
 from kb.adapters.parsers.office.grid import Sheet, sheet_blocks
 from kb.adapters.parsers.office.media import Members, left_out_warnings
 from kb.adapters.parsers.office.odf_package import (
@@ -132,7 +132,8 @@ class _Reader:
             for notes in page:
                 if local(notes) == "notes":
                     self._builder.quote("\n".join(lines_of(notes)), self._place)
-            self.blocks += self._builder.blocks
+            if words or len(self._builder.blocks) > 1 or not hidden:
+                self.blocks += self._builder.blocks
         return len(pages)
 
     def _margins(self) -> BlockBuilder:

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kb.adapters.parsers.office.drawing import (
-    attribute,
-    below,
-    chart_table,
-    child,
-    diagram,
-    first,
-    paragraphs,
-    relation_id,
-)
+from kb.adapters.parsers.office.drawing import chart_table, diagram, paragraphs
+from kb.adapters.parsers.office.elements import attribute, below, child, first, relation_id
 from kb.adapters.parsers.office.media import Members, alt_text
 from kb.adapters.parsers.office.package import OfficePackage, open_package, warnings_of
 from kb.adapters.parsers.office.places import Count, is_named, ledger
@@ -105,7 +97,8 @@ class _Slide:
                 self._notes(self._package.root(relation.target))
             elif relation.kind == "comments" and not relation.is_external:
                 self._comments(self._package.root(relation.target))
-        return self._builder.blocks
+        # A mark over nothing would make an empty slide look read.
+        return self._builder.blocks if words or len(self._builder.blocks) > 1 or not hidden else []
 
     def _shape(self, shape: Element) -> None:
         name = local(shape)

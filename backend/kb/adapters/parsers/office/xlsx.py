@@ -5,16 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kb.adapters.parsers.office.drawing import (
-    attribute,
-    below,
-    chart_table,
-    child,
-    first,
-    paragraphs,
-    relation_id,
-    whole,
-)
+from kb.adapters.parsers.office.drawing import chart_table, paragraphs
+from kb.adapters.parsers.office.elements import attribute, below, child, first, relation_id, whole
 from kb.adapters.parsers.office.formats import CellFormats
 from kb.adapters.parsers.office.grid import Row, Sheet, sheet_blocks
 from kb.adapters.parsers.office.media import Members, alt_text

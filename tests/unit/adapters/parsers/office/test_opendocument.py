@@ -97,7 +97,11 @@ def test_pictures_become_members_and_formulas_and_charts_words() -> None:
         "<draw:frame><draw:image xlink:href='../up.png'/></draw:frame></text:p>"
     )
     formula = "<math xmlns='m'><mi>E</mi><mo>=</mo><mi>m</mi><annotation>E = m</annotation></math>"
-    parts = {"Pictures/a.png": png(200, 100), "Pictures/b.png": png(200, 100), "Object 1/content.xml": formula}
+    parts: dict[str, str | bytes] = {
+        "Pictures/a.png": png(200, 100),
+        "Pictures/b.png": png(200, 100),
+        "Object 1/content.xml": formula,
+    }
     document = read(PARSER, odf("text", body, parts=parts))
     assert [member.name for member in document.members] == ["a.png"]
     assert lines(document) == ["image_ref 1: ", "paragraph 1: E=m"]

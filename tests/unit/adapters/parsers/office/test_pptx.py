@@ -132,6 +132,10 @@ def test_a_slide_that_is_missing_is_failed_and_an_empty_one_blank() -> None:
     )
 
 
+def test_a_hidden_slide_without_anything_is_blank() -> None:
+    assert read(PARSER, slides("", attributes={1: 'show="0"'})).coverage == (CoverageUnit("slide", 1, 1, "blank"),)
+
+
 def test_what_another_program_wrote_is_read() -> None:
     made = pptx.Presentation()
     slide = made.slides.add_slide(made.slide_layouts[5])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kb.adapters.parsers.shared.xml import local, parsed, refuse_doctype, words_of
+from kb.adapters.parsers.shared.xml import elements, local, parsed, refuse_doctype, words_of
 from kb.domain.errors import Unreadable
 
 LAUGHS = (
@@ -76,3 +76,20 @@ def test_one_text_beyond_ten_megabytes_is_too_complex() -> None:
 
 def test_xml_without_a_document_type_passes() -> None:
     refuse_doctype(b"<?xml version='1.0'?><a>&amp;</a>")
+
+
+def test_a_long_part_is_read_element_by_element() -> None:
+    rows = b"".join(b"<row n='%d'><c>%d</c></row>" % (n, n) for n in range(50_000))
+    found = [(row.get("n"), words_of(row)) for row in elements(b"<t xmlns='u'><x/>" + rows + b"</t>", "row")]
+    assert found == [(str(n), str(n)) for n in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(LAUGHS, "too_complex"), (b"<t><row/>", "damaged"), (b"", "damaged"), (b"<t>" * 9000, "too_complex")],
+    ids=["laughs", "open", "empty", "deep"],
+)
+def test_what_is_refused_as_a_tree_is_refused_element_by_element(data: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        list(elements(data, "row"))
+    assert caught.value.reason == reason
