@@ -49,11 +49,13 @@ def main() -> int:
 
 
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
-    from tests.bench import ingesting, scanning, searching, sound, starting
+    from tests.bench import ingesting, masking, scanning, searching, sound, starting
 
     return {
         "ingest": ingesting.without_vectors,
         "vectors": ingesting.with_vectors,
+        "clean": masking.clean_pages,
+        "masking": masking.cost,
         "keywords": searching.keywords,
         "hybrid": searching.hybrid,
         "unchanged": scanning.unchanged,
