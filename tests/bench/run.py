@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
-    from tests.bench import ingesting, masking, scanning, searching, sound, starting
+    from tests.bench import children, ingesting, masking, scanning, searching, sound, starting
 
     return {
         "ingest": ingesting.without_vectors,
@@ -61,6 +61,7 @@ def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
         "unchanged": scanning.unchanged,
         "start": starting.help_page,
         "memory": starting.memory,
+        "reading": children.reading,
         "sound": sound.recognition,
     }
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.limits import ReadingLimits
@@ -24,29 +23,49 @@ def format_parsers(decoder: TextDecoder, model_places: Sequence[Path]) -> list[F
         decoder: for formats that are text.
         model_places: folders in which models for pictures and speech may lie, the first that has one wins.
     """
-    places = list(model_places)
-    made = [
-        ("pdf.parser", "PyMuPdfParser", (_ocr(places),)),
-        ("picture.parser", "PillowPictureParser", (_ocr(places),)),
-        ("sound.parser", "RecordingParser", _sound(places)),
-        ("office.docx", "DocxParser", ()),
-        ("office.pptx", "PptxParser", ()),
-        ("office.xlsx", "WorkbookParser", ()),
-        ("office.xls", "LegacyWorkbookParser", ()),
-        ("office.csv", "CsvParser", (decoder,)),
-        ("office.opendocument", "OpenDocumentParser", ()),
-        ("office.rtf", "RtfParser", ()),
-        ("web.html", "HtmlParser", (decoder,)),
-        ("web.feed", "FeedParser", ()),
-        ("book.epub", "EpubParser", ()),
-        ("mail.eml", "EmlParser", ()),
-        ("mail.mbox", "MboxParser", ()),
-        ("mail.msg", "MsgParser", ()),
-        ("notebook.parser", "NotebookParser", ()),
-        ("archive.parser", "ArchiveParser", ()),
+    from kb.adapters.ocr.reader import find_reader
+    from kb.adapters.parsers.archive.parser import ArchiveParser
+    from kb.adapters.parsers.book.epub import EpubParser
+    from kb.adapters.parsers.mail.eml import EmlParser
+    from kb.adapters.parsers.mail.mbox import MboxParser
+    from kb.adapters.parsers.mail.msg import MsgParser
+    from kb.adapters.parsers.notebook.parser import NotebookParser
+    from kb.adapters.parsers.office.csv import CsvParser
+    from kb.adapters.parsers.office.docx import DocxParser
+    from kb.adapters.parsers.office.opendocument import OpenDocumentParser
+    from kb.adapters.parsers.office.pptx import PptxParser
+    from kb.adapters.parsers.office.rtf import RtfParser
+    from kb.adapters.parsers.office.xls import LegacyWorkbookParser
+    from kb.adapters.parsers.office.xlsx import WorkbookParser
+    from kb.adapters.parsers.pdf.parser import PyMuPdfParser
+    from kb.adapters.parsers.picture.parser import PillowPictureParser
+    from kb.adapters.parsers.sound.parser import RecordingParser
+    from kb.adapters.parsers.web.feed import FeedParser
+    from kb.adapters.parsers.web.html import HtmlParser
+    from kb.adapters.speech.decoding import AvSoundDecoder
+    from kb.adapters.speech.whisper import find_speech
+
+    ocr = find_reader(model_places)
+    return [
+        PyMuPdfParser(ocr),
+        PillowPictureParser(ocr),
+        RecordingParser(AvSoundDecoder(), find_speech(model_places)),
+        DocxParser(),
+        PptxParser(),
+        WorkbookParser(),
+        LegacyWorkbookParser(),
+        CsvParser(decoder),
+        OpenDocumentParser(),
+        RtfParser(),
+        HtmlParser(decoder),
+        FeedParser(),
+        EpubParser(),
+        EmlParser(decoder),
+        MboxParser(decoder),
+        MsgParser(decoder),
+        NotebookParser(),
+        ArchiveParser(),
     ]
-    parsers = [_made(f"parsers.{module}", name, arguments) for module, name, arguments in made if arguments is not None]
-    return [parser for parser in parsers if parser is not None]
 
 
 def child_reader(
@@ -94,19 +113,3 @@ def document_maker(
         masker=SecretMasker(),
         captioner=captioner,
     )
-
-
-def _ocr(places: list[Path]) -> Any:  # noqa: ANN401
-    return _made("ocr.reader", "find_reader", (places,))
-
-
-def _sound(places: list[Path]) -> tuple[Any, ...] | None:
-    decoder = _made("speech.decoding", "AvSoundDecoder", ())
-    return None if decoder is None else (decoder, _made("speech.whisper", "find_speech", (places,)))
-
-
-def _made(module: str, name: str, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401
-    try:
-        return getattr(importlib.import_module(f"kb.adapters.{module}"), name)(*arguments)
-    except (ImportError, AttributeError):
-        return None
