@@ -159,23 +159,37 @@ def is_blank(page: Page, view: View) -> bool:
     """Return whether a page shows nearly one colour all over."""
     import pymupdf
 
-    zoom = min(_LONGEST_SMALL / max(view.width, view.height, 1.0), 4.0)
+    zoom = small_zoom(view)
     picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False)
-    shades = Counter(picture.samples)
+    return is_uniform(picture.samples)
+
+
+def small_zoom(view: View) -> float:
+    """Return the enlargement at which a page is looked at for whether anything is on it."""
+    return min(_LONGEST_SMALL / max(view.width, view.height, 1.0), 4.0)
+
+
+def is_uniform(samples: bytes) -> bool:
+    """Return whether grey samples are nearly all of one shade."""
+    shades = Counter(samples)
     ground = max(shades, key=lambda shade: shades[shade])
     ink = sum(count for shade, count in shades.items() if abs(shade - ground) > _UNLIKE)
-    return ink <= _INK * max(sum(shades.values()), 1)
+    return ink <= _INK * max(len(samples), 1)
+
+
+def zoom_of(view: View, dpi: float, most_pixels: int) -> float:
+    """Return the enlargement for `dpi` kept between 200 and 300, less where the picture would get too large."""
+    zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS
+    pixels = view.width * view.height * zoom * zoom
+    most = min(most_pixels, _MOST_RENDERED)
+    return zoom if pixels <= most else zoom * (most / pixels) ** 0.5
 
 
 def rendered(page: Page, view: View, dpi: float, most_pixels: int) -> Raster:
     """Return the picture of a page as displayed; `dpi` is kept between 200 and 300, less where it gets too large."""
     import pymupdf
 
-    zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS
-    pixels = view.width * view.height * zoom * zoom
-    most = min(most_pixels, _MOST_RENDERED)
-    if pixels > most:
-        zoom *= (most / pixels) ** 0.5
+    zoom = zoom_of(view, dpi, most_pixels)
     picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB, alpha=False)
     return Raster(picture.width, picture.height, picture.samples, zoom * _POINTS)
 

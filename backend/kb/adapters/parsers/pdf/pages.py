@@ -16,7 +16,7 @@ from kb.adapters.parsers.pdf.tables import aligned_tables, ruled_tables, rules_o
 from kb.adapters.parsers.shared.ocr_blocks import page_from_ocr
 from kb.domain.limits import ReadingLimits
 from kb.domain.pages import SCALE, PageText
-from kb.ingest.reading_ports import OcrLine, PictureTextReader
+from kb.ingest.reading_ports import OcrLine, PictureTextReader, Raster
 
 State: TypeAlias = Literal["text", "ocr", "blank", "failed", "waiting"]
 
@@ -119,7 +119,7 @@ class PageReader:
         elif asked == "too_many_pixels":
             content.state, content.reason = ("text", None) if words.good else ("failed", asked)
         elif asked:
-            return self._recognise(content, page, content.view, words)
+            return self._recognise(content, page, words, by_second=asked == "undrawn")
         return []
 
     def _needs_recognition(self, page: mupdf.Page, view: View, words: Words, strokes: int) -> str:
@@ -132,20 +132,36 @@ class PageReader:
         if largest > self._limits.pixels:
             return "too_many_pixels"
         if not words.good and not words.bad:
-            return "blank" if mupdf.is_blank(page, view) else "no_text"
+            return self._look_at(page, view, has_picture=largest > 0)
         if words.bad > words.good:
             return "unknown_letters"
         if thin and strokes > _MANY_STROKES:
             return "drawn_letters"
         return "picture" if largest and _bare_picture(page, view, words) else ""
 
-    def _recognise(self, content: PageContent, page: mupdf.Page, view: View, words: Words) -> list[Line]:
+    def _look_at(self, page: mupdf.Page, view: View, *, has_picture: bool) -> str:
+        """Return `no_text`, `undrawn` or `blank` of a page without letters."""
+        if not mupdf.is_blank(page, view):
+            return "no_text"
+        if not has_picture:
+            return "blank"
+        # A picture MuPDF cannot decode is drawn as nothing.
+        samples = self._second.drawn(page.number, mupdf.small_zoom(view), grey=True)[2]
+        return "undrawn" if samples and not mupdf.is_uniform(samples) else "blank"
+
+    def _picture(self, page: mupdf.Page, view: View, *, by_second: bool) -> Raster:
+        dpi = max((dpi for _, dpi in mupdf.pictures(page, view)), default=0.0)
+        if not by_second:
+            return mupdf.rendered(page, view, dpi, self._limits.pixels)
+        zoom = mupdf.zoom_of(view, dpi, self._limits.pixels)
+        return Raster(*self._second.drawn(page.number, zoom, grey=False), zoom * 72.0)
+
+    def _recognise(self, content: PageContent, page: mupdf.Page, words: Words, *, by_second: bool) -> list[Line]:
         if self._ocr is None:
             content.state, content.reason = "waiting", "ocr_model"
             return []
-        shown = mupdf.pictures(page, view)
-        dpi = max((dpi for _, dpi in shown), default=0.0)
-        raster = mupdf.rendered(page, view, dpi, self._limits.pixels)
+        view = content.view
+        raster = self._picture(page, view, by_second=by_second)
         try:
             recognised = self._ocr.read(raster)
         except Exception:  # noqa: BLE001 - an engine that stumbles over one picture costs that page only

@@ -60,6 +60,19 @@ class PdfiumReader:
         except (pypdfium2.PdfiumError, OSError, IndexError):
             return Words()
 
+    def drawn(self, number: int, zoom: float, *, grey: bool) -> tuple[int, int, bytes]:
+        """Return width, height and rows (grey or RGB) of a page as displayed; no rows when it cannot be drawn."""
+        import pypdfium2
+
+        try:
+            picture = self._open()[number].render(scale=zoom, grayscale=grey, rev_byteorder=True, prefer_bgrx=False)
+        except (pypdfium2.PdfiumError, OSError, IndexError):
+            return 0, 0, b""
+        wide = picture.width * picture.n_channels
+        rows = memoryview(picture.buffer).cast("B")
+        samples = b"".join([rows[at : at + wide] for at in range(0, picture.stride * picture.height, picture.stride)])
+        return picture.width, picture.height, samples
+
     def close(self) -> None:
         """Give the file back."""
         if self._document is not None:
