@@ -55,6 +55,8 @@ _LATIN = (
     _family("mot de passe", "mot de passe"),
     _family("hasło", "hasło"),
     _family("senha", rf"senha{_NOT_GOING_ON}", before=_WORD_START),
+    _family("identified by", "identified by", before=_WORD_START),
+    _family("phrase", rf"phrase{_NOT_GOING_ON}", before=re.compile(r"(?:seed|recovery|secret|backup)[ _-]?\Z")),
     _family("secret", _SECRET, "secret"),
     _family("token", rf"token{_NOT_GOING_ON}", "token"),
     _family("credential", rf"credentials?{_NOT_GOING_ON}", "secret"),

@@ -58,6 +58,7 @@ _DIGIT = re.compile(r"[0-9]")
 _LEAST_QUOTED = 4
 _MOST_QUOTED = 300
 _LEAST_TOKEN = 8
+_LEAST_BARE = 6
 
 
 class _Value:
@@ -77,13 +78,11 @@ def find_named(text: str, lower: str, setting: Callable[[int], Setting]) -> Iter
         if not rest or _DESCRIBES.match(rest["more"]):
             continue
         before = text[max(0, name.start - _LOOK_BACK) : name.start]
-        if rest["space"] is not None and not _OPTION.search(before):
-            continue
         at = rest.end()
         if before.rstrip().endswith("/"):  # `user / password: ann / secret`
             other = _OTHER_VALUE.match(text, at)
             at = other.end() if other else at
-        value = _phrase(text, at) if "phrase" in name.text else None
+        value = _phrase(text, at) if "phrase" in name.text and rest["sign"] is not None else None
         if value:
             yield Found(value.start, value.end, name.kind, value.text)
             continue
@@ -93,7 +92,9 @@ def find_named(text: str, lower: str, setting: Callable[[int], Setting]) -> Iter
         kind_of_text = setting(value.start)
         if kind_of_text is Setting.PROGRAM and _COMMENT.match(text, text.rfind("\n", 0, name.start) + 1):
             kind_of_text = Setting.PROSE
-        if _accepted(value, rest, is_password=name.is_password, setting=kind_of_text):
+        if _accepted(value, kind_of_text) and _says_so(
+            value, rest, is_password=name.is_password, setting=kind_of_text, is_option=bool(_OPTION.search(before))
+        ):
             end = _whole(text, value, name.text)
             yield Found(value.start, end, name.kind, "".join(text[value.start : end].split()))
 
@@ -134,28 +135,36 @@ def _cut_parameters(text: str, at: int, end: int, name_start: int) -> int:
     return end
 
 
-def _accepted(value: _Value, rest: re.Match[str], *, is_password: bool, setting: Setting) -> bool:
+def _accepted(value: _Value, setting: Setting) -> bool:
+    """Return whether a value may be one at all: no placeholder, no word of a sentence, no program text."""
     text = value.text
     if is_placeholder(text) or is_stop_word(text):
         return False
-    if " " in text:
-        return _is_phrase(value, is_password=is_password)
     program = setting is Setting.PROGRAM and not value.quoted
     if is_expression(text) and (program or not _sure(text)):
         return False
-    if program and (is_name_like(text) or not is_strong(text)):
-        return False
-    return _says_so(value, rest, is_password=is_password, setting=setting)
+    return not (program and (is_name_like(text) or not is_strong(text)))
 
 
-def _says_so(value: _Value, rest: re.Match[str], *, is_password: bool, setting: Setting) -> bool:
+def _says_so(value: _Value, rest: re.Match[str], *, is_password: bool, setting: Setting, is_option: bool) -> bool:
     """Return whether a value is one for what parts it from its name: the weaker the sign, the stronger it must be."""
     text = value.text
+    if " " in text:
+        return _is_phrase(value, is_password=is_password)
+    if rest["space"] is not None and not is_option:
+        # `PASSWORD 'x'` of SQL, `wifi password x` of notes: nothing says that a value follows but the value.
+        return is_password and is_strong(text) and len(text) >= _LEAST_BARE and _is_hard(text)
     if rest["verb"] is not None:
         return is_strong(text) and _is_mixed(text) and (is_password or is_random(text))
     if rest["cell"] is not None or rest["below"] is not None or rest["line"] is not None:
         whole = value.alone or rest["cell"] is not None
         return whole and is_strong(text) and not is_name_like(text) and (is_password or is_random(text))
+    return _beside_sign(value, is_password=is_password, setting=setting)
+
+
+def _beside_sign(value: _Value, *, is_password: bool, setting: Setting) -> bool:
+    """Return whether a value behind `:` or `=` is a secret."""
+    text = value.text
     if not is_password:
         return is_random(text) or (len(text) >= _LEAST_TOKEN and is_strong(text) and _is_mixed(text))
     if is_strong(text):
@@ -188,6 +197,11 @@ def _is_mixed(text: str) -> bool:
         bool(re.search(r"[^\w\s.,:;/()\-]", text)),
     ]
     return sum(kinds) >= 3 or is_random(text)  # noqa: PLR2004 - three of four
+
+
+def _is_hard(text: str) -> bool:
+    """Return whether letters, digits and a sign that no word has occur together."""
+    return bool(re.match(r"(?=.*[A-Za-z])(?=.*[0-9]).*[!@#$%^&*?~]", text))
 
 
 def _sure(text: str) -> bool:
