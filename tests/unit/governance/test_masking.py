@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -329,21 +330,13 @@ def test_all_that_stays_keeps_its_exact_place(lines: list[list[str]], kinds: lis
     assert [len(page.text) for page in document.pages] == [len(page.text) for page in pages]
     ends = [0, *(segment.end for segment in new.segments)]
     assert all(end <= segment.start < segment.end for end, segment in zip(ends, new.segments, strict=False))
+    placeholders = [match.span() for match in re.finditer(r"\[masked:[a-z_]+-[0-9]+\]", new.text)]
     for segment in new.segments:
+        if any(start <= segment.start and segment.end <= end for start, end in placeholders):
+            continue
         assert isinstance(segment.span, PageSpan)
-        assert segment.span.char_start is not None
         shown = pages[segment.span.page - 1].text[segment.span.char_start : segment.span.char_end]
-        piece = new.text[segment.start : segment.end]
-        if "masked:" not in new.text[max(0, segment.start - 30) : segment.end + 30] or piece == shown:
-            assert piece == shown
-        else:
-            assert (
-                "[" in piece
-                or "masked" in piece
-                or "]" in piece
-                or piece in "[masked:github_token-1]"
-                or piece == shown
-            )
+        assert new.text[segment.start : segment.end] == shown
 
 
 @pytest.mark.parametrize("kind", sorted(MADE))
