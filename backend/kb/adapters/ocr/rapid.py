@@ -21,6 +21,8 @@ _MODELS = {
     "Rec": "PP-OCRv6_rec_small.onnx",
     "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
 }
+_LONGEST_SHAPE = 8
+_SMALLEST = 64
 _SEGMENT = 4  # the classifier squeezes what is longer than four times its height, and then takes it for upside down
 
 
@@ -54,19 +56,14 @@ class RapidOcrLines:
         import numpy as np
 
         engine = self._loaded()
-        small, _ = engine.preprocess_img(picture)
-        wider, higher = picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0]
-        operations: dict[str, Any] = {}
-        from rapidocr.utils.process_img import apply_vertical_padding
-
-        padded, operations = apply_vertical_padding(small, operations, engine.width_height_ratio, engine.min_height)
-        found = engine.text_det(padded)
+        framed = _framed(picture)
+        small, _ = engine.preprocess_img(framed)
+        found = engine.text_det(small)
         if found.boxes is None:
             return []
-        top = operations["padding_1"]["top"]
-        corners = (np.asarray(found.boxes, dtype=np.float64) - [0, top]) * [wider, higher]
+        scale = [framed.shape[1] / small.shape[1], framed.shape[0] / small.shape[0]]
         edge = [picture.shape[1], picture.shape[0]]
-        return [quad_of(np.clip(box, 0, edge).tolist()) for box in corners]
+        return [quad_of(np.clip(box * scale, 0, edge).tolist()) for box in np.asarray(found.boxes, np.float64)]
 
     def cut(self, picture: Pixels, quad: Quad) -> Pixels:
         """Return a line as a picture of its own, straight and the right way up for its reader."""
@@ -120,6 +117,21 @@ class RapidOcrLines:
                 "the models that read text on pictures could not be loaded", hint="run `python3 dev.py setup` again"
             ) from error
         return engine
+
+
+def _framed(picture: Pixels) -> Pixels:
+    """Make a strip or a speck wider with the colour of its edge, below and to the right.
+
+    The engine enlarges a picture until its shorter side has 736 pixels: of a strip it would make gigabytes.
+    """
+    import cv2
+
+    height, width = picture.shape[:2]
+    least = max(-(-max(height, width) // _LONGEST_SHAPE), _SMALLEST)
+    below, beside = max(least - height, 0), max(least - width, 0)
+    if not below and not beside:
+        return picture
+    return cv2.copyMakeBorder(picture, 0, below, 0, beside, cv2.BORDER_REPLICATE)
 
 
 def _line(text: str, score: float, places: Any) -> ReadLine:  # noqa: ANN401 - the library has no types
