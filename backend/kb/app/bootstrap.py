@@ -272,7 +272,7 @@ class Parts:
             max_tokens=model.max_tokens if model else None,
         )
         tokenizer = self.embedder.tokenizer if self.embedder else None
-        return document_maker(self.decoder, self.reader, policy, tokenizer, None)
+        return document_maker(self.decoder, self.reader, policy, tokenizer, self.settings.models.caption)
 
     def ingest_ports(self) -> IngestPorts:
         """Return everything an ingest run works with."""

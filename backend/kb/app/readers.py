@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb.app.settings import CaptionSettings
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.limits import ReadingLimits
 from kb.ingest.ports import Captioner, Parser, TextDecoder, Tokenizer
@@ -93,7 +94,7 @@ def document_maker(
     reader: FormatReader,
     policy: ChunkPolicy,
     tokenizer: Tokenizer | None,
-    captioner: Captioner | None,
+    caption: CaptionSettings,
 ) -> ParsedAndChunked:
     """Return what makes documents: text parsed here, all else by `reader`, secrets masked before anything is kept."""
     from kb.adapters.langid.detector import ScriptLanguageDetector
@@ -111,5 +112,13 @@ def document_maker(
         tokenizer,
         reader=reader,
         masker=SecretMasker(),
-        captioner=captioner,
+        captioner=_captioner(caption),
     )
+
+
+def _captioner(caption: CaptionSettings) -> Captioner | None:
+    if caption.provider == "none":
+        return None
+    from kb.adapters.captions.openai_compatible import OpenAiCompatibleCaptioner
+
+    return OpenAiCompatibleCaptioner(caption.base_url, caption.model, caption.key_variable, caption.timeout_seconds)

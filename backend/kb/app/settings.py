@@ -128,11 +128,24 @@ class LanguageModelSettings(Section):
     threads: int = Field(0, ge=0, le=256, description="0 means all cores but one.")
 
 
+class CaptionSettings(Section):
+    """Which model describes pictures; off unless you turn it on, since pictures are then sent to its server."""
+
+    provider: Literal["none", "openai_compatible"] = Field(
+        "none", description="`openai_compatible` sends every picture to `base_url`."
+    )
+    base_url: str = Field("", description="Such as `http://127.0.0.1:11434/v1`.")
+    model: str = Field("", description="As the server calls it; shown with every caption.")
+    key_variable: str = Field("", description="The environment variable that holds the server's key.")
+    timeout_seconds: float = Field(120, ge=1, le=3600, description="For one picture.")
+
+
 class ModelsSettings(Section):
     """Models by role."""
 
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LanguageModelSettings = LanguageModelSettings()
+    caption: CaptionSettings = CaptionSettings()
 
 
 class SearchSettings(Section):
