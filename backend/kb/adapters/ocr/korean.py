@@ -33,9 +33,11 @@ def engine_version(data: Path) -> str:
         return "tesserocr-kor"
 
 
-def has_hangul(text: str) -> bool:
-    """Say whether a Korean letter stands in a text."""
-    return any(low <= character <= high for character in text for low, high in _HANGUL)
+def hangul_share(text: str) -> float:
+    """Return how many (0-1) of the letters and figures of a text are Korean letters."""
+    letters = [character for character in text if character.isalnum()]
+    hangul = sum(any(low <= character <= high for low, high in _HANGUL) for character in letters)
+    return hangul / max(len(letters), 1)
 
 
 class TesseractKoreanLines:

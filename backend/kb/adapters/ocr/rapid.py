@@ -21,7 +21,7 @@ _MODELS = {
     "Rec": "PP-OCRv6_rec_small.onnx",
     "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
 }
-_LONGEST_SHAPE = 8
+_LONGEST_SHAPE = 4
 _SMALLEST = 64
 _SEGMENT = 4  # the classifier squeezes what is longer than four times its height, and then takes it for upside down
 

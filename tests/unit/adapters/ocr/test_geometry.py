@@ -54,4 +54,4 @@ def test_a_straightened_line_is_as_thick_as_it_was() -> None:
     c = Point(b.x + 20 * across[0], b.y + 20 * across[1])
     d = Point(a.x + 20 * across[0], a.y + 20 * across[1])
     x0, y0, x1, y1 = straightened(Quad(a, b, c, d), angle)
-    assert (x1 - x0, y1 - y0) == (pytest.approx(400), pytest.approx(20))
+    assert [x1 - x0, y1 - y0] == pytest.approx([400, 20])

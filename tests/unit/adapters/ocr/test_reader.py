@@ -64,7 +64,7 @@ def test_clear_pages_never_reach_the_korean_engine() -> None:
 
 
 def test_a_korean_page_is_read_by_the_korean_engine() -> None:
-    said = [reading(f"한국어 문장 {n}", 0.93, "ko") for n in range(8)]
+    said = [reading(f"한국어 문장 {n}", 0.99, "ko") for n in range(8)]
     page, lines, _ = read(rows(8), [reading("O|", 0.55)] * 8, said)
     assert texts(page) == [f"한국어 문장 {n}" for n in range(8)]
     assert {line.language for line in page.lines} == {"ko"}
@@ -73,7 +73,7 @@ def test_a_korean_page_is_read_by_the_korean_engine() -> None:
 
 def test_an_english_line_on_a_korean_page_stays_english() -> None:
     general = [reading("O|", 0.55)] * 7 + [reading("An English line", 0.99)]
-    said = [reading("한국어 문장", 0.93, "ko")] * 7 + [reading("An Engllsh Iine", 0.9, "ko")]
+    said = [reading("한국어 문장", 0.99, "ko")] * 7 + [reading("An Engllsh Iine", 0.9, "ko")]
     assert texts(read(rows(8), general, said)[0])[-1] == "An English line"
 
 
@@ -82,11 +82,19 @@ def test_korean_lines_on_an_english_page_are_found() -> None:
     general[5] = reading("9|", 0.6)
     general[6] = reading("01", 0.97)
     said = [reading("", 0.1, "ko")] * 8
-    said[5] = reading("안녕하세요", 0.9, "ko")
+    said[5] = reading("안녕하세요", 0.98, "ko")
     said[6] = reading("이", 0.9, "ko")
     page, _, _ = read(rows(8), general, said)
     assert texts(page)[5:7] == ["안녕하세요", "이"]
     assert [line.language for line in page.lines] == ["und"] * 5 + ["ko", "ko", "und"]
+
+
+@pytest.mark.parametrize(("text", "confidence"), [("검역 지평미 허", 0.93), ("30 파이 50006 0218", 0.99)])
+def test_hangul_that_is_made_of_another_script_is_left_out(text: str, confidence: float) -> None:
+    general = [reading("clear line")] * 4 + [reading("333", 0.6)] * 6
+    page, _, _ = read(rows(10), general, [reading(text, confidence, "ko")] * 10)
+    assert texts(page) == ["clear line"] * 4 + ["333"] * 6
+    assert texts(read(rows(5), [reading("", 0.0)] * 5, [reading(text, confidence, "ko")] * 5)[0]) == []
 
 
 def test_noise_is_tried_only_so_often() -> None:
