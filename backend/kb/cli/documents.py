@@ -59,7 +59,8 @@ def _add_show(app: typer.Typer) -> None:
     ) -> Exit:
         """Show what is known about one file, and its outline."""
         from kb.app.requests import request_of
-        from kb.contract.items import CoverageRequest, ItemRequest
+        from kb.contract.coverage import CoverageRequest
+        from kb.contract.items import ItemRequest
         from kb.contract.library import ShowRequest
 
         with library(out, "kb show") as facade:

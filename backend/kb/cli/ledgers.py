@@ -10,7 +10,9 @@ from kb.cli.layout import padded, wrapped
 from kb.cli.output import Output, counted, width
 
 if TYPE_CHECKING:
-    from kb.contract.items import Coverage, CoverageTotals, CoverageUnit, ItemEntry, Masked
+    from kb.contract.coverage import Coverage, CoverageTotals, CoverageUnit
+    from kb.contract.items import ItemEntry
+    from kb.contract.masked import Masked
 
 _STATES = ("text", "ocr", "blank", "failed", "skipped", "waiting")
 _CELLS = {"text": "█", "ocr": "▓", "blank": "·", "failed": "✗", "skipped": "-", "waiting": "…"}

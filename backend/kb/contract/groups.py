@@ -16,13 +16,15 @@ from kb.contract.answers import (
 )
 from kb.contract.base import Empty
 from kb.contract.chunks import ChunkInspection, ChunksPage, ChunksRequest, InspectRequest
+from kb.contract.coverage import Coverage, CoverageRequest
 from kb.contract.events import StreamEvent
 from kb.contract.files import LocalFile
 from kb.contract.index import IndexReport, IndexVerify, RebuildRequest
 from kb.contract.ingest import IngestReport, IngestRequest
-from kb.contract.items import Coverage, CoverageRequest, ItemRequest, Items, ItemsRequest, ItemView, Masked
+from kb.contract.items import ItemRequest, Items, ItemsRequest, ItemView
 from kb.contract.jobs import Job, JobRequest, JobsPage, JobsRequest
 from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, LibrarySummary, ShowRequest
+from kb.contract.masked import Masked
 from kb.contract.retrieval import RetrievalResponse
 from kb.contract.search import FindRequest
 from kb.contract.system import Doctor, Health

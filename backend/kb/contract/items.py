@@ -1,4 +1,4 @@
-"""`items.v1` and `coverage.v1`: every file of the workspace, and what was read of it."""
+"""`items.v1` and `item.v1`: every file of the workspace."""
 
 from __future__ import annotations
 
@@ -6,54 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kb.contract.base import Open, Request, Wire, absent_when_none
-
-
-class CoverageTotals(Wire):
-    """Units in each state; they sum to the whole document."""
-
-    text: int = 0
-    ocr: int = 0
-    blank: int = 0
-    failed: int = 0
-    skipped: int = 0
-    waiting: int = 0
-
-
-class CoverageUnit(Wire):
-    """A range of units, from 1, both ends included, in one state."""
-
-    kind: Annotated[Literal["page", "second", "sheet", "slide", "message", "section", "cell", "image", "line"], Open]
-    start: int
-    end: int
-    state: Annotated[Literal["text", "ocr", "blank", "failed", "skipped", "waiting"], Open]
-    confidence: float | None = None
-    reason: str | None = None
-
-
-class CoverageRequest(Request):
-    """The file at a workspace path."""
-
-    doc_path: str = Field(min_length=1, max_length=4_000)
-
-
-class Coverage(Wire):
-    """Every line, page, second or part of a file, and what became of it.
-
-    `doc_id` is null when no document came of it. Fields after `totals` are optional; `next_step` says what a person
-    can do about units that failed or wait.
-    """
-
-    schema_version: Literal["coverage.v1"] = "coverage.v1"
-    doc_path: str
-    doc_id: str | None
-    units: tuple[CoverageUnit, ...]
-    totals: CoverageTotals
-    item_id: str | None = None
-    state: str | None = None
-    reason: str | None = None
-    needs_attention: bool = False
-    next_step: str | None = None
+from kb.contract.base import Open, Request, Wire
+from kb.contract.coverage import CoverageTotals, CoverageUnit
 
 
 class ItemsRequest(Request):
@@ -104,24 +58,3 @@ class ItemView(Wire):
 
     schema_version: Literal["item.v1"] = "item.v1"
     item: ItemEntry
-
-
-class MaskedPlace(Wire):
-    """A place where a secret was left out: its kind and what stands there now, never the secret.
-
-    `where` is text, title, heading, tag, front_matter or page; `uri` cites the place when it has one.
-    """
-
-    kind: str
-    placeholder: str
-    where: str
-    uri: str | None = absent_when_none
-
-
-class Masked(Wire):
-    """Everything that was masked in the shown version of a document."""
-
-    schema_version: Literal["masked.v1"] = "masked.v1"
-    doc_path: str
-    doc_id: str
-    masked: tuple[MaskedPlace, ...]

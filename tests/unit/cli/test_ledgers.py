@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.cli.ledgers import bar, numbers, ranges
+from kb.contract.coverage import CoverageTotals, CoverageUnit
 from kb.contract.ingest import IngestRequest
-from kb.contract.items import CoverageTotals, CoverageUnit, Items, ItemView, Masked
+from kb.contract.items import Items, ItemView
 from kb.contract.jobs import Job
+from kb.contract.masked import Masked
 from tests.fakes.facade import FakeFacade
 from tests.unit.cli.conftest import Kb
 

@@ -12,9 +12,8 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from kb.adapters.workers.codec_blocks import (
-    BlockReader,
-    BlockWriter,
+from kb.adapters.workers.codec_blocks import BlockReader, BlockWriter
+from kb.adapters.workers.codec_values import (
     Damaged,
     items,
     number,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kb.adapters.workers.codec import decode_document
-from kb.adapters.workers.codec_blocks import Damaged
+from kb.adapters.workers.codec_values import Damaged
 from kb.adapters.workers.frames import Frame
 from kb.domain.documents import ParsedDocument
 from kb.domain.errors import Unreadable

@@ -11,8 +11,9 @@ from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, details_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.reports import report_to_wire
 from kb.contract.base import Empty
+from kb.contract.coverage import Coverage, CoverageRequest
 from kb.contract.ingest import IngestReport, IngestRequest
-from kb.contract.items import Coverage, CoverageRequest, ItemRequest, ItemsRequest, ItemView, Masked
+from kb.contract.items import ItemRequest, ItemsRequest, ItemView
 from kb.contract.items import Items as ItemsPage
 from kb.contract.jobs import Job, JobRequest
 from kb.contract.library import (
@@ -23,6 +24,7 @@ from kb.contract.library import (
     LibrarySummary,
     ShowRequest,
 )
+from kb.contract.masked import Masked
 from kb.domain.accounting import ledger_of
 from kb.domain.catalogue import ItemRow
 from kb.domain.documents import DocumentSummary

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Literal, cast
 
 from kb.app.next_steps import needs_attention, next_step
+from kb.contract import coverage as wire_coverage
 from kb.contract import items as wire_items
 from kb.contract import library as wire
+from kb.contract import masked as wire_masked
 from kb.contract.ingest import IngestWarning
 from kb.domain.accounting import totals, unread
 from kb.domain.catalogue import ItemRow
@@ -79,7 +81,7 @@ def item_to_wire(row: ItemRow) -> wire_items.ItemEntry:
         doc_path=item.path,
         state=item.state.value,
         reason=item.reason,
-        coverage=wire_items.CoverageTotals(**row.totals),
+        coverage=wire_coverage.CoverageTotals(**row.totals),
         doc_id=item.active_doc_id,
         byte_len=item.identity.size,
         media_type=row.media_type.value if row.media_type else None,
@@ -90,11 +92,11 @@ def item_to_wire(row: ItemRow) -> wire_items.ItemEntry:
     )
 
 
-def coverage_to_wire(row: ItemRow, units: Iterable[CoverageUnit]) -> wire_items.Coverage:
+def coverage_to_wire(row: ItemRow, units: Iterable[CoverageUnit]) -> wire_coverage.Coverage:
     """Return the coverage ledger of a file as `coverage.v1`."""
     listed = tuple(units)
     item, missing = row.item, unread(listed)
-    return wire_items.Coverage(
+    return wire_coverage.Coverage(
         doc_path=item.path,
         doc_id=item.active_doc_id if row.is_of_document else None,
         units=tuple(map(_unit, listed)),
@@ -107,15 +109,15 @@ def coverage_to_wire(row: ItemRow, units: Iterable[CoverageUnit]) -> wire_items.
     )
 
 
-def totals_to_wire(units: Iterable[CoverageUnit]) -> wire_items.CoverageTotals:
+def totals_to_wire(units: Iterable[CoverageUnit]) -> wire_coverage.CoverageTotals:
     """Return how many units are in each state."""
-    return wire_items.CoverageTotals(**totals(units))
+    return wire_coverage.CoverageTotals(**totals(units))
 
 
-def masked_to_wire(path: WorkspacePath, doc_id: str, masked: Iterable[MaskedSecret]) -> wire_items.Masked:
+def masked_to_wire(path: WorkspacePath, doc_id: str, masked: Iterable[MaskedSecret]) -> wire_masked.Masked:
     """Return what was masked in a document as `masked.v1`."""
     places = [
-        wire_items.MaskedPlace(
+        wire_masked.MaskedPlace(
             kind=secret.kind,
             placeholder=secret.placeholder,
             where=secret.where,
@@ -123,11 +125,11 @@ def masked_to_wire(path: WorkspacePath, doc_id: str, masked: Iterable[MaskedSecr
         )
         for secret in masked
     ]
-    return wire_items.Masked(doc_path=path, doc_id=doc_id, masked=tuple(places))
+    return wire_masked.Masked(doc_path=path, doc_id=doc_id, masked=tuple(places))
 
 
-def _unit(unit: CoverageUnit) -> wire_items.CoverageUnit:
-    return wire_items.CoverageUnit(
+def _unit(unit: CoverageUnit) -> wire_coverage.CoverageUnit:
+    return wire_coverage.CoverageUnit(
         kind=unit.kind,
         start=unit.start,
         end=unit.end,

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kb.adapters.workers.codec import decode_document, encode_document
-from kb.adapters.workers.codec_blocks import Damaged
+from kb.adapters.workers.codec_values import Damaged
 from kb.domain.blocks import BlockKind, Code, Heading, MediaRef, Prose, Table
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import Member, ParsedBlock, ParsedDocument, ParseWarning

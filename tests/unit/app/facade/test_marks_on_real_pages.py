@@ -55,7 +55,8 @@ def test_the_words_are_covered_and_little_else(home: Home) -> None:
 
 @pytest.mark.parametrize("broken", [b"%PDF-1.7\nnothing that can be read"])
 def test_a_file_that_cannot_be_read_is_accounted_for(home: Home, broken: bytes) -> None:
-    from kb.contract.items import CoverageRequest, ItemsRequest
+    from kb.contract.coverage import CoverageRequest
+    from kb.contract.items import ItemsRequest
 
     home.put("broken.pdf", broken)
     with home.opened() as desk:

@@ -36,7 +36,7 @@ class CompoundFile:
     """A compound file with what may still be read of it counted: two of its streams may lie on the same bytes."""
 
     def __init__(self, data: bytes, limits: ReadingLimits) -> None:
-        import olefile  # type: ignore[import-untyped]
+        import olefile
 
         try:
             self._file: Any = olefile.OleFileIO(io.BytesIO(data), raise_defects=olefile.DEFECT_INCORRECT)

@@ -1,31 +1,20 @@
-"""PyMuPDF at its edge: opening, words with boxes, looks of lines, what is drawn, pictures of pages."""
+"""PyMuPDF at its edge: opening, words with boxes, looks of lines."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from kb.adapters.parsers.pdf.lines import Line, View, Words, gather
 from kb.domain.errors import Unreadable
-from kb.ingest.reading_ports import Raster
 
 Document: TypeAlias = Any
 Page: TypeAlias = Any
 TextPage: TypeAlias = Any
 
 _BOLD, _MONO = 16, 8
-_VECTOR = 3
-_LONGEST_SMALL = 420.0
-_UNLIKE = 24
-_INK = 0.0004
-_ORDINARY_DPI, _FINEST_DPI = 200.0, 300.0
-_MOST_RENDERED = 40_000_000
-_POINTS = 72.0
 _TALL = 1.45
-_DRAWS = re.compile(rb"[\d.]\s+(?:re|l)\s|\bDo\b")
 _EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 
 
@@ -107,91 +96,6 @@ def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> int:
         if not turned and not view.turned and line.y1 - line.y0 > _TALL * line.size > 0:
             _lower(line, span["origin"][1], view)
     return letters.most_common(1)[0][0] if letters else 0
-
-
-def may_draw(page: Page) -> bool:
-    """Return whether the content of a page itself, or a form it shows, may draw lines; text alone does not."""
-    with suppress(Exception):
-        return _DRAWS.search(page.read_contents()) is not None
-    return True
-
-
-def drawn_boxes(page: Page, view: View) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the boxes of what is stroked and filled on a page as displayed."""
-    import pymupdf
-
-    flags = pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_COLLECT_VECTORS
-    place = view.place()
-    for block in page.get_textpage(flags=flags).extractDICT()["blocks"]:
-        if block["type"] == _VECTOR:
-            yield place(*block["bbox"])
-
-
-def has_fonts(page: Page) -> bool:
-    """Return whether a page names any font."""
-    with suppress(Exception):
-        return bool(page.get_fonts(full=False))
-    return True
-
-
-def largest_picture(page: Page) -> int:
-    """Return the pixels of the largest picture a page may use, without decoding it."""
-    sizes = [0]
-    with suppress(Exception):
-        sizes += [int(entry[2]) * int(entry[3]) for entry in page.get_images(full=False)]
-    return max(sizes)
-
-
-def pictures(page: Page, view: View) -> list[tuple[tuple[float, float, float, float], float]]:
-    """Return (box as displayed, dots per inch) of the pictures shown on a page."""
-    place = view.place()
-    found = []
-    for info in page.get_image_info():
-        x0, y0, x1, y1 = place(*info["bbox"])
-        box = (max(x0, 0.0), max(y0, 0.0), min(x1, view.width), min(y1, view.height))
-        if box[2] > box[0] and box[3] > box[1]:
-            span = max(x1 - x0, y1 - y0, 1.0)
-            found.append((box, max(info["width"], info["height"]) * _POINTS / span))
-    return found
-
-
-def is_blank(page: Page, view: View) -> bool:
-    """Return whether a page shows nearly one colour all over."""
-    import pymupdf
-
-    zoom = small_zoom(view)
-    picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False)
-    return is_uniform(picture.samples)
-
-
-def small_zoom(view: View) -> float:
-    """Return the enlargement at which a page is looked at for whether anything is on it."""
-    return min(_LONGEST_SMALL / max(view.width, view.height, 1.0), 4.0)
-
-
-def is_uniform(samples: bytes) -> bool:
-    """Return whether grey samples are nearly all of one shade."""
-    shades = Counter(samples)
-    ground = max(shades, key=lambda shade: shades[shade])
-    ink = sum(count for shade, count in shades.items() if abs(shade - ground) > _UNLIKE)
-    return ink <= _INK * max(len(samples), 1)
-
-
-def zoom_of(view: View, dpi: float, most_pixels: int) -> float:
-    """Return the enlargement for `dpi` kept between 200 and 300, less where the picture would get too large."""
-    zoom = min(max(dpi, _ORDINARY_DPI), _FINEST_DPI) / _POINTS
-    pixels = view.width * view.height * zoom * zoom
-    most = min(most_pixels, _MOST_RENDERED)
-    return zoom if pixels <= most else zoom * (most / pixels) ** 0.5
-
-
-def rendered(page: Page, view: View, dpi: float, most_pixels: int) -> Raster:
-    """Return the picture of a page as displayed; `dpi` is kept between 200 and 300, less where it gets too large."""
-    import pymupdf
-
-    zoom = zoom_of(view, dpi, most_pixels)
-    picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB, alpha=False)
-    return Raster(picture.width, picture.height, picture.samples, zoom * _POINTS)
 
 
 def forget() -> None:

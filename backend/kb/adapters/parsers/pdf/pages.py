@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from kb.adapters.parsers.pdf import mupdf
+from kb.adapters.parsers.pdf import mupdf, mupdf_drawing
 from kb.adapters.parsers.pdf.extras import additions
 from kb.adapters.parsers.pdf.lines import WORD_FIELDS, Line, View, Words, piece, set_upright
 from kb.adapters.parsers.pdf.order import arrange
 from kb.adapters.parsers.pdf.pdfium import PdfiumReader
 from kb.adapters.parsers.pdf.tables import aligned_tables, ruled_tables, rules_of
+from kb.adapters.parsers.pdf.zoom import is_uniform, small_zoom, zoom_of
 from kb.adapters.parsers.shared.ocr_blocks import page_from_ocr
 from kb.domain.limits import ReadingLimits
 from kb.domain.pages import SCALE, PageText
@@ -94,13 +95,13 @@ class PageReader:
         return PageContent(number, self._second.view(number - 1), aligned_tables(arrange(words.lines)))
 
     def _content(self, number: int, page: mupdf.Page, view: View, words: Words, turned: int) -> PageContent:
-        if _is_thin(words) and mupdf.has_fonts(page):
+        if _is_thin(words) and mupdf_drawing.has_fonts(page):
             other = self._second.words(number - 1)
             if other.good > _BETTER * words.good:
                 words, turned = other, 0
         boxes: list[tuple[float, float, float, float]] = []
-        if (len(words.lines) >= _FEWEST_FOR_TABLE or _is_thin(words)) and mupdf.may_draw(page):
-            boxes = list(mupdf.drawn_boxes(page, view))
+        if (len(words.lines) >= _FEWEST_FOR_TABLE or _is_thin(words)) and mupdf_drawing.may_draw(page):
+            boxes = list(mupdf_drawing.drawn_boxes(page, view))
         content = PageContent(number, view)
         recognised = self._by_recognition(content, page, words, len(boxes))
         content.lines = _ordered(words.lines, boxes, view, turned) + recognised
@@ -126,7 +127,7 @@ class PageReader:
         """Return why the picture of a page is to be read, `blank`, `too_many_pixels`, or nothing."""
         area = max(view.width * view.height, 1.0)
         thin = _is_thin(words)
-        largest = mupdf.largest_picture(page) if thin or words.covered < _SPARSE * area else 0
+        largest = mupdf_drawing.largest_picture(page) if thin or words.covered < _SPARSE * area else 0
         if not thin and largest < _LARGE_PICTURE:
             return ""
         if largest > self._limits.pixels:
@@ -141,19 +142,19 @@ class PageReader:
 
     def _look_at(self, page: mupdf.Page, view: View, *, has_picture: bool) -> str:
         """Return `no_text`, `undrawn` or `blank` of a page without letters."""
-        if not mupdf.is_blank(page, view):
+        if not mupdf_drawing.is_blank(page, view):
             return "no_text"
         if not has_picture:
             return "blank"
         # A picture MuPDF cannot decode is drawn as nothing.
-        samples = self._second.drawn(page.number, mupdf.small_zoom(view), grey=True)[2]
-        return "undrawn" if samples and not mupdf.is_uniform(samples) else "blank"
+        samples = self._second.drawn(page.number, small_zoom(view), grey=True)[2]
+        return "undrawn" if samples and not is_uniform(samples) else "blank"
 
     def _picture(self, page: mupdf.Page, view: View, *, by_second: bool) -> Raster:
-        dpi = max((dpi for _, dpi in mupdf.pictures(page, view)), default=0.0)
+        dpi = max((dpi for _, dpi in mupdf_drawing.pictures(page, view)), default=0.0)
         if not by_second:
-            return mupdf.rendered(page, view, dpi, self._limits.pixels)
-        zoom = mupdf.zoom_of(view, dpi, self._limits.pixels)
+            return mupdf_drawing.rendered(page, view, dpi, self._limits.pixels)
+        zoom = zoom_of(view, dpi, self._limits.pixels)
         return Raster(*self._second.drawn(page.number, zoom, grey=False), zoom * 72.0)
 
     def _recognise(self, content: PageContent, page: mupdf.Page, words: Words, *, by_second: bool) -> list[Line]:
@@ -240,7 +241,7 @@ def _is_thin(words: Words) -> bool:
 def _bare_picture(page: mupdf.Page, view: View, words: Words) -> bool:
     """Return whether a picture fills much of the page and bears hardly any text."""
     area = max(view.width * view.height, 1.0)
-    boxes = [box for box, _ in mupdf.pictures(page, view)]
+    boxes = [box for box, _ in mupdf_drawing.pictures(page, view)]
     shown = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes)
     if shown < _PICTURE * area:
         return False
