@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -99,7 +100,8 @@ def _drawn(supply: Iterator[str], font: ImageFont.FreeTypeFont, dpi: int, column
 
 
 def _wrapped(text: str, font: ImageFont.FreeTypeFont, width: int) -> list[str]:
-    parts = list(text) if _spaceless(text) else [f"{word} " for word in text.split()]
+    # a run of Han in a mostly Latin text has no spaces, and would be drawn past the edge
+    parts = list(text) if _spaceless(text) else re.findall(r"[\u3000-\u9fff]|[^\s\u3000-\u9fff]+ ?", text)
     lines = [""]
     used = 0.0
     for part in parts:

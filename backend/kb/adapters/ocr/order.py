@@ -78,7 +78,8 @@ def _region(boxes: Sequence[Box], em: float) -> list[_Paragraph]:
 def _gutter(boxes: Sequence[Box], em: float) -> float | None:
     """Return the x of the strip that parts the most lines, None when there is none."""
     step = max(em / 2, 1.0)
-    ends = {round(box.x1 / step): box.x1 for box in boxes}
+    # of ends close together the last one, or a line a little longer than its neighbours would cross
+    ends = {round(end / step): end for end in sorted(box.x1 for box in boxes)}
     best, most = None, 0
     for end in sorted(ends.values()):
         x = end + _GUTTER * em / 2

@@ -28,6 +28,14 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert flat(lines(0, 300, 0, 6, 0) + lines(340, 640, 5, 6, 6)) == list(range(12))
 
 
+def test_lines_of_uneven_length_do_not_cross_the_gutter() -> None:
+    left = [
+        box._replace(x1=end)
+        for box, end in zip(lines(0, 0, 0, 8, 0), [290, 314, 291, 306, 292, 306, 290, 291], strict=True)
+    ]
+    assert flat(left + lines(340, 640, 5, 8, 8)) == list(range(16))
+
+
 def test_three_columns_are_read_one_after_the_other() -> None:
     boxes = lines(0, 200, 0, 4, 0) + lines(230, 430, 3, 4, 4) + lines(460, 660, 6, 4, 8)
     assert flat(boxes[::-1]) == list(range(12))
