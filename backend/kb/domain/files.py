@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from kb.domain.paths import WorkspacePath
 
+_INSIDE = "member-"
+
 
 class FileIdentity(NamedTuple):
     """What `stat` says: equal identities mean unchanged content, without opening the file."""
@@ -14,6 +16,16 @@ class FileIdentity(NamedTuple):
     size: int
     mtime_ns: int
     file_id: str
+
+    @classmethod
+    def inside(cls, size: int, mtime_ns: int, depth: int) -> FileIdentity:
+        """Return the identity of an attachment or archive member that lies in `depth` containers."""
+        return cls(size, mtime_ns, f"{_INSIDE}{depth}")
+
+    @property
+    def depth(self) -> int:
+        """Return how many containers the file lies in; 0 for a file on the disk, whatever its name looks like."""
+        return int(self.file_id.removeprefix(_INSIDE)) if self.file_id.startswith(_INSIDE) else 0
 
 
 class ScannedFile(NamedTuple):

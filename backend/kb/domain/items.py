@@ -112,8 +112,9 @@ class Item:
     @property
     def container(self) -> WorkspacePath | None:
         """Return the path of the file on disk that holds this attachment or archive member, None for a plain file."""
-        outer, mark, _ = self.path.partition(MEMBER)
-        return WorkspacePath(outer) if mark else None
+        # Names of members hold no mark, but folders of the disk may: `Yahoo!/mail.eml!/report.pdf`.
+        depth = self.identity.depth
+        return WorkspacePath(self.path.rsplit(MEMBER, depth)[0]) if depth else None
 
 
 @dataclass(frozen=True, slots=True)

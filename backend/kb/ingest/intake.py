@@ -148,6 +148,8 @@ class Intake:
     new_id: Callable[[], ItemId] = new_item_id
     _writes: list[Callable[[], None]] = field(default_factory=list)
     _moved: dict[str, list[WorkspacePath]] = field(default_factory=dict)
+    _left: dict[str, int] = field(default_factory=dict)
+    _open: dict[str, Item] = field(default_factory=dict)
     _gone: dict[WorkspacePath, Item] | None = None
 
     def __post_init__(self) -> None:
@@ -198,6 +200,8 @@ class Intake:
         """
         if begun.outcome is None:
             begun.outcome = self._finished(begun)
+        if begun.change.depth:
+            self._taken_from(begun.change.file.path.rpartition(MEMBER)[0])
         begun.making = begun.content = None  # a reading that is over need not hold its bytes
         return begun.outcome
 
@@ -261,9 +265,10 @@ class Intake:
             return self._set_aside(base, ItemState.FAILED, "internal", sentence, fingerprint, content)
         members = self._inside(begun.change, made.members)
         if made.chunks:
-            return replace(self._staged(begun, base, content, made, fingerprint), members=members)
-        state, word, sentence = why_nothing(base, made)
-        outcome = self._set_aside(base, state, word, sentence, fingerprint, content, made.document.coverage)
+            outcome = self._staged(begun, base, content, made, fingerprint)
+        else:
+            state, word, sentence = why_nothing(base, made)
+            outcome = self._set_aside(base, state, word, sentence, fingerprint, content, made.document.coverage)
         return replace(outcome, members=members)
 
     def _staged(self, begun: Begun, base: Item, content: FileBytes, made: MadeDocument, fingerprint: str) -> Outcome:
@@ -271,7 +276,9 @@ class Intake:
         if self.artifacts is not None:
             self.artifacts.keep(made.document.doc_id, made.pages, made.transcript)
         item = replace(base, state=ItemState.READY, reason=None, asset_id=asset.asset_id, fingerprint=fingerprint)
-        self._writes.append(partial(self.documents.stage, item, asset, made.document, made.chunks, self.model))
+        self._writes.append(
+            partial(self.documents.stage, self._held(item), asset, made.document, made.chunks, self.model)
+        )
         return Outcome(
             replace(_report(begun.kind, asset, made), item_id=base.item_id, renamed_from=begun.moved_from),
             staged=made.document.doc_id,
@@ -281,13 +288,29 @@ class Intake:
     def _inside(self, change: Change, members: Sequence[Member]) -> tuple[Change, ...]:
         """Return the files inside a file as changes to take in; known ones that are not in it any more are missing."""
         found = member_changes(change, members, self.members)
-        kept = [inner.file.path for inner in found]
+        kept = {inner.file.path for inner in found}
+        beginning = len(change.file.path) + len(MEMBER)
         for path in known_inside(self.members, change.file.path):
-            if not any(path == inner or path.startswith(inner + MEMBER) for inner in kept):
+            if path[:beginning] + path[beginning:].partition(MEMBER)[0] not in kept:
                 self._miss(self.members.pop(path))
         for inner in kept:
             self.members.pop(inner, None)
+        if found:
+            self._left[change.file.path] = len(found)
         return found
+
+    def _held(self, item: Item) -> Item:
+        """Return an item as it is kept for now: a container is read again unless all that is in it was taken in."""
+        if not self._left.get(item.path):
+            return item
+        self._open[item.path] = item
+        return replace(item, fingerprint=None)
+
+    def _taken_from(self, container: str) -> None:
+        """Count one member as taken in; with the last one the container counts as read."""
+        self._left[container] -= 1
+        if not self._left[container]:
+            self._writes.append(partial(self.items.save_item, self._open.pop(container)))
 
     def _miss(self, item: Item) -> None:
         """Count an item as missing: its content may turn up elsewhere, else it is deleted with the end of the run."""
@@ -307,7 +330,7 @@ class Intake:
     ) -> Outcome:
         """Keep the item with its reason; a good version made from earlier content stays active."""
         aside = replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint, coverage=coverage)
-        self._writes.append(partial(self.items.save_item, aside))
+        self._writes.append(partial(self.items.save_item, self._held(aside)))
         kind = ItemKind.ERROR if state is ItemState.FAILED else ItemKind.SKIPPED
         asset = asset_id_of(content.checksum)
         return Outcome(_reason_report(kind, base, word, sentence, asset, content.size))
@@ -353,14 +376,7 @@ def _reason_report(  # noqa: PLR0917 - the parts of one line
     kind: ItemKind, item: Item, word: str, sentence: str, asset: AssetId | None = None, byte_len: int | None = None
 ) -> ItemReport:
     return ItemReport(
-        kind,
-        item.path,
-        item.active_doc_id,
-        asset,
-        byte_len,
-        error=sentence,
-        item_id=item.item_id,
-        reason=word,
+        kind, item.path, item.active_doc_id, asset, byte_len, error=sentence, item_id=item.item_id, reason=word
     )
 
 

@@ -24,7 +24,7 @@ def member_changes(
     for member in members:
         path = _free(f"{container.file.path}{MEMBER}{_cleaned(member.name)}", taken)
         modified = member.modified_ns if member.modified_ns is not None else container.file.identity.mtime_ns
-        identity = FileIdentity(len(member.data), modified, "member")
+        identity = FileIdentity.inside(len(member.data), modified, container.depth + 1)
         # As the disk spells the container; inside it there is only one spelling.
         disk_name = f"{container.file.disk_name}{path.removeprefix(container.file.path)}"
         content = FileBytes(member.data, content_hash(member.data), identity)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kb.domain.files import FileBytes, ScannedFile, ScanProblem, Scope
-from kb.domain.items import MEMBER, Item, ItemState
+from kb.domain.items import Item, ItemState
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import ItemId
 from kb.ingest.order import weight_of
@@ -93,7 +93,9 @@ def make_plan(
         live.update(inside)
     unseen = [problem for problem in plan.problems if problem.reason in _UNSEEN]
     plan.missing = {
-        path: item for path, item in live.items() if _is_within(path, scope.paths) and not _is_hidden(path, unseen)
+        path: item
+        for path, item in live.items()
+        if _is_within(item.container or path, scope.paths) and not _is_hidden(item.container or path, unseen)
     }
     return plan
 
@@ -101,9 +103,8 @@ def make_plan(
 def _take_members(live: dict[WorkspacePath, Item]) -> dict[WorkspacePath, dict[WorkspacePath, Item]]:
     """Take attachments and archive members out: no scan meets them, they are there as long as their container is."""
     members: dict[WorkspacePath, dict[WorkspacePath, Item]] = {}
-    for path in [path for path in live if MEMBER in path]:
-        item = live.pop(path)
-        members.setdefault(item.container or path, {})[path] = item
+    for path, container in [(path, item.container) for path, item in live.items() if item.identity.depth]:
+        members.setdefault(container or path, {})[path] = live.pop(path)
     return members
 
 
@@ -121,7 +122,6 @@ def _needs_reading(
 
 
 def _is_within(path: str, scope_paths: tuple[WorkspacePath, ...]) -> bool:
-    path = path.partition(MEMBER)[0]
     return not scope_paths or any(path == part or path.startswith(part + "/") for part in scope_paths)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kb.domain.documents import Member
-from kb.domain.files import FileIdentity, ScannedFile
+from kb.domain.files import FileIdentity, ScannedFile, ScanProblem
 from kb.domain.items import Item, ItemState, MediaType
 from kb.domain.paths import WorkspacePath
 from kb.ingest.members import member_changes
@@ -130,6 +130,57 @@ def test_what_left_a_nested_container_is_deleted_with_all_it_held() -> None:
     w.files.write("1.zip", "one\n@b.md words of b")
     w.ingest()
     assert set(items(w)) == {"1.zip", "1.zip!/b.md"}
+
+
+@pytest.mark.parametrize("looks", [20, 50, 80])
+def test_a_container_whose_members_were_not_all_taken_in_is_opened_again_by_the_next_run(looks: int) -> None:
+    w = world()
+    w.files.write("box.zip", "words\n" + "\n".join(f"@{number}.md words {number}" for number in range(90)))
+    left = iter(range(looks))
+    assert w.ingest(should_stop=lambda: next(left, None) is None).canceled
+    assert len(items(w)) < 91
+    w.ingest()
+    assert len(items(w)) == 91
+    assert counts(w.ingest()) == {"scanned": 91, "skipped": 91}
+
+
+def test_a_nested_container_that_was_left_half_way_is_opened_again_too() -> None:
+    whole = "one\n@2.zip @3.zip @4.md words"
+    for looks in range(1, 12):
+        w = world()
+        w.files.write("1.zip", whole)
+        left = iter(range(looks))
+        w.ingest(should_stop=lambda left=left: next(left, None) is None)  # type: ignore[misc]
+        w.ingest()
+        assert set(items(w)) == {"1.zip", "1.zip!/2.zip", "1.zip!/2.zip!/3.zip", "1.zip!/2.zip!/3.zip!/4.md"}
+        assert counts(w.ingest()) == {"scanned": 4, "skipped": 4}
+
+
+def test_the_members_of_a_container_that_is_only_a_placeholder_now_stay() -> None:
+    w = world()
+    w.files.write("box.zip", "words\n@a.md one")
+    w.ingest()
+    w.files.remove("box.zip")
+    w.files.problems = [ScanProblem("box.zip", "placeholder", "it is in the cloud")]
+    assert counts(w.ingest()).get("deleted") is None
+    assert set(items(w)) == {"box.zip", "box.zip!/a.md"}
+
+
+def test_a_folder_whose_name_ends_like_a_container_is_a_folder() -> None:
+    w = world()
+    w.files.write("Yahoo!/a.md", "one")
+    w.files.write("Yahoo!/box.zip", "words\n@a.md two")
+    w.ingest()
+    found = items(w)
+    assert {path: item.container for path, item in found.items()} == {
+        "Yahoo!/a.md": None,
+        "Yahoo!/box.zip": None,
+        "Yahoo!/box.zip!/a.md": "Yahoo!/box.zip",
+    }
+    assert counts(w.ingest()) == {"scanned": 3, "skipped": 3}
+    w.files.write("Yahoo!/a.md", "another")
+    assert counts(w.ingest("Yahoo!")) == {"scanned": 3, "updated": 1, "skipped": 2, "embedded": 1}
+    assert items(w)["Yahoo!/a.md"].item_id == found["Yahoo!/a.md"].item_id
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from kb.adapters.files.reading import ContainedReader
 from kb.domain.errors import Unreadable
 from kb.domain.failures import StorageFailed
 from kb.domain.files import FileBytes, ScannedFile
-from kb.domain.items import MEMBER, MediaType, RawAsset
+from kb.domain.items import MediaType, RawAsset
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId, asset_id
 
@@ -75,7 +75,7 @@ class CopiedAssets:
         name = asset_id(content.checksum)
         size = content.size
         # What came out of a container lies nowhere else.
-        if MEMBER not in file.path and (not self._copies or size > self._threshold or content.disk_path is not None):
+        if not file.identity.depth and (not self._copies or size > self._threshold or content.disk_path is not None):
             return RawAsset(name, content.checksum, size, media_type, "reference", file.path, self._now())
         where = f"assets/{name[:2]}/{name}"
         try:
@@ -144,7 +144,7 @@ class CopiedAssets:
 
     def _reflinked(self, handle: int, file: ScannedFile, content: FileBytes) -> bool:
         """Share the original's blocks where the file system can, if they are still the bytes we read."""
-        if not self._reflinks or len(content.data) < _REFLINK_FROM or MEMBER in file.path:
+        if not self._reflinks or len(content.data) < _REFLINK_FROM or file.identity.depth:
             return False
         import fcntl
 
