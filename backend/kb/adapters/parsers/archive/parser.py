@@ -100,7 +100,7 @@ def _from_tar(content: bytes, limits: ReadingLimits, tell: Tell) -> list[_Found]
                 if len(found) >= limits.entries:
                     raise Unreadable(
                         f"it holds more than {limits.entries} files",
-                        hint="unpack it yourself, or raise reading.entries",
+                        hint="unpack it yourself, or raise limits.entries",
                         reason="too_many_entries",
                     )
                 tell(len(found), 0, "file")

@@ -80,7 +80,7 @@ def _messages(data: bytes, most: int) -> list[tuple[int, int]]:
         if len(found) > most:
             raise Unreadable(
                 f"the mailbox holds more than {most} messages",
-                hint="split it, or raise reading.entries",
+                hint="split it, or raise limits.entries",
                 reason="too_many_entries",
             )
     if not found or data[: found[0][0]].strip():

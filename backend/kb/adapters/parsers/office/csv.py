@@ -43,7 +43,7 @@ class CsvParser:
         if len(text) > limits.characters:
             raise Unreadable(
                 f"it has more than {limits.characters:,} characters",
-                hint="split it, or raise reading.characters",
+                hint="split it, or raise limits.characters",
                 reason="too_big",
             )
         delimiter, text = _delimiter(text, source.path)

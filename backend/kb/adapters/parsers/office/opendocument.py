@@ -117,7 +117,7 @@ class _Reader:
         if len(pages) > limits.pages:
             raise Unreadable(
                 f"it has more than {limits.pages} slides",
-                hint="split it, or raise reading.pages",
+                hint="split it, or raise limits.pages",
                 reason="too_many_pages",
             )
         for number, page in enumerate(pages, 1):

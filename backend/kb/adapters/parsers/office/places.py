@@ -65,12 +65,12 @@ class Count:
         if self._cells > self._limits.cells:
             raise Unreadable(
                 f"it has more than {self._limits.cells:,} cells",
-                hint="split it, or raise reading.cells",
+                hint="split it, or raise limits.cells",
                 reason="too_big",
             )
         if self._characters > self._limits.characters:
             raise Unreadable(
                 f"it has more than {self._limits.characters:,} characters",
-                hint="split it, or raise reading.characters",
+                hint="split it, or raise limits.characters",
                 reason="too_big",
             )

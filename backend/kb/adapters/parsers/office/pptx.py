@@ -47,7 +47,7 @@ class PptxParser:
         if len(order) > limits.pages:
             raise Unreadable(
                 f"it has more than {limits.pages} slides",
-                hint="split it, or raise reading.pages",
+                hint="split it, or raise limits.pages",
                 reason="too_many_pages",
             )
         blocks: list[ParsedBlock] = []

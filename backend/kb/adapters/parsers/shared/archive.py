@@ -53,7 +53,7 @@ class Budget:
         if self.left < 0:
             raise Unreadable(
                 "unpacking it gives far more than a file of its size should",
-                hint="unpack it yourself if you trust it, or raise reading.expanded_mb",
+                hint="unpack it yourself if you trust it, or raise limits.expanded_mb",
                 reason="expands_too_much",
             )
 
@@ -207,7 +207,7 @@ def _count_entries(data: bytes, limits: ReadingLimits) -> None:
         if count > limits.entries:
             raise Unreadable(
                 f"it holds more than {limits.entries} files",
-                hint="unpack it yourself, or raise reading.entries",
+                hint="unpack it yourself, or raise limits.entries",
                 reason="too_many_entries",
             )
         _, name, extra, comment = _DIRECTORY.unpack_from(data, position)
