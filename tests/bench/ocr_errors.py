@@ -19,17 +19,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from material import ROOT, shared_data
-from ocr_pages import LANGUAGES, VARIANTS, pages
 from PIL import Image
 
-sys.path.insert(0, str(ROOT / "backend"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kb.adapters.ocr import rapid
 from kb.adapters.ocr.reader import find_reader
 from kb.adapters.parsers.picture.opening import displayed
 from kb.adapters.parsers.shared.ocr_blocks import page_from_ocr
 from kb.ingest.reading_ports import PictureTextReader, Raster
+from tests.bench.material import shared_data
+from tests.bench.ocr_pages import LANGUAGES, VARIANTS, pages
 
 MODELS = Path(sys.prefix) / "share" / "kb" / "models"
 # The pictures of the shared data that have a text, below data/ocr/tesseract

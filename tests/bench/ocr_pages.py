@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from material import shared_data
 from PIL import Image, ImageDraw, ImageFont
+
+from tests.bench.material import shared_data
 
 FONTS = Path("/usr/share/fonts")
 # file below the fonts folder, number of the face in it

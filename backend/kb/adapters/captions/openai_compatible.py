@@ -151,4 +151,6 @@ def _nonsense() -> CannotRun:
 
 
 def _too_slow() -> CannotRun:
-    return Unreachable("the caption server took too long", hint="raise `models.caption.timeout_s` in the settings")
+    return Unreachable(
+        "the caption server took too long", hint="raise `models.caption.timeout_seconds` in the settings"
+    )
