@@ -23,7 +23,9 @@ def member_changes(
     changes: list[Change] = []
     for member in members:
         path = _free(f"{container.file.path}{MEMBER}{_cleaned(member.name)}", taken)
-        modified = member.modified_ns if member.modified_ns is not None else container.file.identity.mtime_ns
+        said = member.modified_ns
+        # A letter may say the year 9999; times are kept in 64 bits.
+        modified = said if said is not None and abs(said) < 1 << 63 else container.file.identity.mtime_ns
         identity = FileIdentity.inside(len(member.data), modified, container.depth + 1)
         # As the disk spells the container; inside it there is only one spelling.
         disk_name = f"{container.file.disk_name}{path.removeprefix(container.file.path)}"

@@ -201,6 +201,15 @@ def test_names_of_members_never_climb(name: str, path: str) -> None:
     assert change.file.path == path
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"), [(5, 5), (-(10**18), -(10**18)), (None, 9), (1 << 63, 9), (253_000_000_000 * 10**9, 9)]
+)
+def test_a_member_has_its_own_time_where_that_can_be_kept_else_its_containers(said: int | None, kept: int) -> None:
+    box = Change(ScannedFile(WorkspacePath("m.eml"), "m.eml", FileIdentity(9, 9, "1")), None)
+    (change,) = member_changes(box, [Member("a.pdf", b"1", said)], {})
+    assert change.file.identity.mtime_ns == kept
+
+
 def test_members_of_one_name_are_numbered() -> None:
     box = Change(ScannedFile(WorkspacePath("m.eml"), "m.eml", FileIdentity(9, 9, "1")), None)
     changes = member_changes(box, [Member("a.pdf", b"1"), Member("a.pdf", b"2"), Member("a.pdf", b"3")], {})

@@ -7,6 +7,7 @@ bytes of all members. The body is made of lists rather than objects: a book has 
 from __future__ import annotations
 
 import json
+import re
 import struct
 from array import array
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from kb.domain.pages import PageText, WordBoxes
 from kb.domain.transcripts import Transcript, TranscriptSegment
 
 _LENGTH = struct.Struct("<Q")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _BYTES_OF_A_WORD = 7 * array("i").itemsize
 _UNITS = frozenset({"page", "second", "sheet", "slide", "message", "section", "cell", "image", "line"})
 _STATES = frozenset({"text", "ocr", "blank", "failed", "skipped", "waiting"})
@@ -59,14 +61,14 @@ def encode_document(parsed: ParsedDocument) -> list[bytes]:
         "waits_for": parsed.waits_for,
         "steps": [[kind.value, note] for kind, note in parsed.steps],
     }
-    # Half a surrogate pair, as some files have it, must pass like any other character.
+    # Half a surrogate pair, as some files have it, must not end the whole document.
     head = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     boxes = [page.words.numbers.tobytes() for page in parsed.pages]
     return [_LENGTH.pack(len(head)), head, *boxes, *(member.data for member in parsed.members)]
 
 
 def decode_document(data: bytes) -> ParsedDocument:
-    """Read a document back.
+    """Read a document back; halves of surrogate pairs, which no store can hold, come back as U+FFFD.
 
     Raises:
         Damaged: these bytes are no document, in whatever way.
@@ -76,7 +78,7 @@ def decode_document(data: bytes) -> ParsedDocument:
         start = _LENGTH.size + length
         if start > len(data):
             raise Damaged("the body is cut short")
-        body = json.loads(data[_LENGTH.size : start].decode("utf-8", "surrogatepass"))
+        body = json.loads(_HALF_PAIR.sub("\ufffd", data[_LENGTH.size : start].decode("utf-8", "surrogatepass")))
         return _document(body, _Rest(data, start))
     except (struct.error, ValueError, KeyError, TypeError, RecursionError, OverflowError, InvalidInput) as error:
         raise Damaged("not a document") from error

@@ -69,7 +69,7 @@ class BlockBuilder:
 
     def code(self, text: str, span: SourceSpan, language: str | None = None) -> None:
         """Add program text; its indentation stays."""
-        self._add(BlockKind.CODE, clean(text).strip("\n"), span, Code(language), None)
+        self._add(BlockKind.CODE, clean(text).strip("\n"), span, Code(clean(language) if language else None), None)
 
     def table(
         self,
