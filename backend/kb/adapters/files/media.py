@@ -110,7 +110,12 @@ _STREAMS = (
     ("EncryptedPackage", MediaType.OFFICE),
 )
 _LOCKABLE = {MediaType.DOCX, MediaType.PPTX, MediaType.XLSX, MediaType.XLS}
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_BEFORE_ELEMENTS = ((b"<!--", b"-->"), (b"<?", b"?>"))
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_XHTML = re.compile(rb"<(?:!doctype\s+html\b|html\b[^>]*\sxmlns=)", re.IGNORECASE)
+_RSS = re.compile(rb"<(?:!doctype\s+)?rss\b", re.IGNORECASE)
+_FEED_NAMES = rb"(?:http://www\.w3\.org/2005/Atom|http://purl\.org/(?:atom|rss)|http://my\.netscape\.com/)"
+_ATOM = re.compile(rb"<(?:\w+:)?(?:feed|RDF)\b[^>]*" + _FEED_NAMES)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -129,8 +134,10 @@ def media_type_of(path: str, data: bytes) -> MediaType:
         return found
     if readable and sample.startswith(b"%PDF-") and named not in _WRITTEN:
         return MediaType.PDF
-    if named not in _WRITTEN and readable and _HTML.match(sample.removeprefix(codecs.BOM_UTF8)):
-        return MediaType.HTML
+    if readable:
+        marked = _by_markup(path, sample.removeprefix(codecs.BOM_UTF8), named)
+        if marked is not None:
+            return marked
     if named is not None:
         return named
     return MediaType.TEXT if readable else MediaType.OTHER
@@ -155,6 +162,29 @@ def _by_content(data: bytes, sample: bytes, named: MediaType | None) -> MediaTyp
     if sample[257:262] == b"ustar":
         return MediaType.ARCHIVE
     return next((media for magic, media in _MAGIC if sample.startswith(magic)), None)
+
+
+def _by_markup(path: str, sample: bytes, named: MediaType | None) -> MediaType | None:
+    """Return what the first element says; where the name already speaks only `.xml` leaves it open."""
+    is_xml = path.lower().endswith(".xml")
+    if named in _WRITTEN and not is_xml:
+        return None
+    root = _first_element(sample)
+    if _RSS.match(root) or _ATOM.match(root):
+        return MediaType.FEED
+    return MediaType.HTML if (_XHTML if is_xml else _HTML).match(root) else None
+
+
+def _first_element(sample: bytes) -> bytes:
+    """Return what follows declarations, style sheets and comments."""
+    rest = sample.lstrip()
+    # One after the other: a pattern for all of them takes for ever over a page of many comments.
+    while pair := next((pair for pair in _BEFORE_ELEMENTS if rest.startswith(pair[0])), None):
+        _, closing, rest = rest.partition(pair[1])
+        if not closing:
+            return b""
+        rest = rest.lstrip()
+    return rest
 
 
 def _zipped(data: bytes, named: MediaType | None) -> MediaType:

@@ -69,6 +69,18 @@ from kb.domain.items import MediaType
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"), "xls"),
         ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "docx"),
         ("a", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "office"),
+        ("news.xml", b'<?xml version="1.0"?>\n<?xml-stylesheet href="a.xsl"?>\n<!-- x --><rss version="2.0">', "feed"),
+        ("news.xml", b"\xef\xbb\xbf<rss>", "feed"),
+        ("news.xml", b'<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "rss.dtd">\n<rss version="0.91">', "feed"),
+        ("news", b'<feed xml:lang="ko"\n xmlns="http://www.w3.org/2005/Atom">', "feed"),
+        ("news.rdf", b'<rdf:RDF xmlns:rdf="x#" xmlns="http://purl.org/rss/1.0/">', "feed"),
+        ("classes.xml", b'<rdf:RDF xmlns:rdf="x#" xmlns:owl="http://www.w3.org/2002/07/owl#">', "code"),
+        ("cattle.xml", b"<feed><hay/></feed>", "code"),
+        ("rss.md", b"<rss> is the first element", "markdown"),
+        ("pom.xml", b'<?xml version="1.0"?><project>', "code"),
+        ("page.xml", b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">', "html"),
+        ("page", b'<?xml version="1.0"?>\n<!DOCTYPE html>', "html"),
+        ("page.xml", b"<html><b/></html>", "code"),
         ("program", b"\x7fELF\2\1\1\0", "other"),
         ("a.sqlite", b"SQLite format 3\0", "other"),
     ],
@@ -79,3 +91,9 @@ def test_the_family_of_a_file(name: str, data: bytes, expected: str) -> None:
 
 def test_a_sample_that_ends_inside_a_letter_is_text() -> None:
     assert media_type_of("notes", b"x" + "가".encode() * 5000) is MediaType.TEXT
+
+
+def test_a_page_that_begins_with_many_comments_is_told_at_once() -> None:
+    # A hang here would fail the suite by its time limit.
+    assert media_type_of("a", b"<!-- x -->" * 700 + b"<p>") is MediaType.TEXT
+    assert media_type_of("a", b"<!-- x -->" * 700 + b"<html>") is MediaType.HTML
