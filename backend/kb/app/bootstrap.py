@@ -34,7 +34,6 @@ from kb.app.config_file import Configuration
 from kb.app.counting import CountingEmbedder, EvidenceFinder
 from kb.app.models import find_folder, find_language_model
 from kb.app.originals import Originals
-from kb.app.renditions import CachedRenditions
 from kb.domain.answers import ModelRef, TraceId
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
@@ -145,9 +144,10 @@ class Parts:
     @_made_once
     def originals(self) -> Originals:
         """Return what finds the bytes of items."""
+        from kb.app.readers import renditions
+
         configuration = self.configuration
-        renditions = CachedRenditions(configuration.locations.cache_dir / "renditions")
-        return Originals(configuration.workspace, configuration.data_dir, renditions)
+        return Originals(configuration.workspace, configuration.data_dir, renditions(configuration.locations.cache_dir))
 
     @_made_once
     def job_store(self) -> RememberedEnds:

@@ -14,6 +14,7 @@ from kb.ingest.reading_ports import FormatParser, FormatReader
 
 if TYPE_CHECKING:
     from kb.adapters.workers.reader import ChildReader
+    from kb.app.renditions import CachedRenditions
     from kb.ingest.making import ParsedAndChunked
 
 
@@ -87,6 +88,14 @@ def child_reader(
     parsers = format_parsers(decoder, model_places)
     versions = {media_type: parser.version for parser in parsers for media_type in parser.media_types}
     return ChildReader(versions, ChildSetup(COMMAND, limits, tuple(model_places), folder), width=width)
+
+
+def renditions(cache_dir: Path) -> CachedRenditions:
+    """Return what makes renditions of recordings, in child processes as bare as those that read."""
+    from kb.adapters.workers.process import child_environment
+    from kb.app.renditions import CachedRenditions
+
+    return CachedRenditions(cache_dir / "renditions", child_environment)
 
 
 def document_maker(

@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import kb
 from kb.domain.errors import Unreadable
 from kb.domain.failures import StorageFailed
 
@@ -22,7 +21,7 @@ _HINT = "play the original in another program"
 
 def rendition_command(source: Path, target: Path) -> Sequence[str]:
     """Return what makes the rendition `target` of a recording."""
-    return [sys.executable, "-m", "kb.adapters.speech.rendition", str(source), str(target)]
+    return [sys.executable, "-m", "kb.app.rendition_child", str(source), str(target)]
 
 
 class CachedRenditions:
@@ -30,6 +29,7 @@ class CachedRenditions:
 
     Args:
         folder: made when missing.
+        environment: the child's, asked for when it is started.
         command: starts the child.
         seconds: how long it may take.
     """
@@ -37,12 +37,14 @@ class CachedRenditions:
     def __init__(
         self,
         folder: Path,
+        environment: Callable[[], Mapping[str, str]],
         *,
         command: Callable[[Path, Path], Sequence[str]] = rendition_command,
         seconds: float = _SECONDS,
         kept_bytes: int = _KEPT_BYTES,
     ) -> None:
         self._folder = folder
+        self._environment = environment
         self._command = command
         self._seconds = seconds
         self._kept_bytes = kept_bytes
@@ -83,7 +85,8 @@ class CachedRenditions:
                     capture_output=True,
                     stdin=subprocess.DEVNULL,
                     timeout=self._seconds,
-                    env={**os.environ, "PYTHONPATH": str(Path(kb.__file__).parents[1])},
+                    env=self._environment(),
+                    cwd=self._folder,
                 )
             except subprocess.TimeoutExpired as error:
                 raise Unreadable("making a rendition took too long", hint=_HINT, reason="too_slow") from error

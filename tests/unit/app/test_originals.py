@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kb.adapters.workers.process import child_environment
 from kb.app.originals import Originals, kind_by_name, mime_of
-from kb.app.renditions import CachedRenditions, rendition_command
+from kb.app.renditions import CachedRenditions
 from kb.domain.errors import InvalidInput, NotFound, Unreadable
 from kb.domain.ids import content_hash
 from kb.domain.items import MediaType
@@ -93,7 +94,10 @@ COUNTING = "import pathlib,sys;p=pathlib.Path(sys.argv[1]);pathlib.Path(sys.argv
 
 
 def by(script: str, folder: Path, **limits: float) -> CachedRenditions:
-    return CachedRenditions(folder, command=lambda s, t: [sys.executable, "-c", script, str(s), str(t)], **limits)  # type: ignore[arg-type]
+    def command(source: Path, target: Path) -> list[str]:
+        return [sys.executable, "-c", script, str(source), str(target)]
+
+    return CachedRenditions(folder, child_environment, command=command, **limits)  # type: ignore[arg-type]
 
 
 def test_a_rendition_is_made_once_and_kept(tmp_path: Path) -> None:
@@ -137,7 +141,3 @@ def test_the_renditions_asked_for_longest_ago_go_first(tmp_path: Path) -> None:
 def test_a_checksum_that_is_none_names_no_file(tmp_path: Path, checksum: str) -> None:
     with pytest.raises(Unreadable):
         by(COUNTING, tmp_path / "cache")(tmp_path / "a.m4a", checksum)
-
-
-def test_the_child_is_our_own_module(tmp_path: Path) -> None:
-    assert rendition_command(tmp_path / "a", tmp_path / "b")[1:3] == ["-m", "kb.adapters.speech.rendition"]

@@ -1,7 +1,6 @@
 """A rendition of a sound track for players that lack its codec: Opus in Ogg, seekable, as long as the original.
 
-`python -m kb.adapters.speech.rendition SOURCE TARGET` makes one in a process of its own: decoders of strange files are
-not for the server's. It exits with 0, or with 1 and `reason: message` on stderr.
+`main` makes one in a process of its own (`kb.app.rendition_child`): decoders of strange files are not for the server's.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def _encode(track: SoundTrack, target: Any, channels: int, most: int) -> None:  
 
 
 def main(arguments: list[str]) -> int:
-    """Make the rendition that the command line asks for; return the exit code."""
+    """Make the rendition SOURCE TARGET; return the exit code: 0, or 1 with `reason: message` on stderr."""
     try:
         source, target = arguments
         make_rendition(Path(source), Path(target))
@@ -97,7 +96,3 @@ def main(arguments: list[str]) -> int:
         print(f"failed: {type(error).__name__}", file=sys.stderr)  # noqa: T201 - a command
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -145,6 +145,13 @@ class Child:
         self.heard.put(None)
 
 
+def child_environment() -> dict[str, str]:
+    """Return the environment of a child that opens strange files: no keys, one thread, no modules of its folder."""
+    kept = {name: value for name, value in os.environ.items() if not _SECRETS.search(name)}
+    paths = os.pathsep.join(filter(None, (_BACKEND, os.environ.get("PYTHONPATH"))))
+    return {**kept, **_ALONE, "PYTHONPATH": paths}
+
+
 def remove_leftovers(folder: Path) -> None:
     """Remove temporary folders of children whose program was killed; only where no other program has children."""
     for left in folder.glob(f"{TEMPORARY}*"):
@@ -152,8 +159,6 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _started(command: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
-    kept = {name: value for name, value in os.environ.items() if not _SECRETS.search(name)}
-    paths = os.pathsep.join(filter(None, (_BACKEND, os.environ.get("PYTHONPATH"))))
     places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
     flags = 0
     if sys.platform == "win32":
@@ -163,7 +168,7 @@ def _started(command: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**kept, **_ALONE, **places, "PYTHONPATH": paths},
+        env={**child_environment(), **places},
         cwd=folder,
         creationflags=flags,
     )

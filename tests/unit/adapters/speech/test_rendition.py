@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import av
@@ -58,17 +55,6 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, data: bytes, reason: st
         make_rendition(tmp_path / "a.bin", tmp_path / "a.opus", ReadingLimits(sound_seconds=2))
     assert caught.value.reason == reason
     assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
-
-
-def test_the_command_makes_one_in_a_process_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "a.wav").write_bytes(wav(tone(0.9)))
-    backend = Path(__file__).resolve().parents[4] / "backend"
-    command = [sys.executable, "-m", "kb.adapters.speech.rendition", "a.wav", "a.opus"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(backend)}, check=True, capture_output=True
-    )
-    assert (done.stdout, done.stderr) == (b"", b"")
-    assert (tmp_path / "a.opus").read_bytes().startswith(b"OggS")
 
 
 def test_the_command_says_the_reason_and_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

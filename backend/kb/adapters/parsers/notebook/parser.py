@@ -27,7 +27,6 @@ from kb.ingest.reading_ports import SourceFile, Tell
 VERSION = "notebook-v1"
 
 _LARGEST = 256 << 20
-_LONGEST_OUTPUT = 200_000
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _PICTURES: Mapping[str, str] = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 # How version 3 called the kinds of output.

@@ -31,16 +31,6 @@ class PdfiumReader:
         except (pypdfium2.PdfiumError, OSError):
             return 0
 
-    def needs_password(self) -> bool:
-        """Return whether the file is locked for the password given."""
-        import pypdfium2
-
-        try:
-            self._open()
-        except pypdfium2.PdfiumError as error:
-            return "password" in str(error).lower()
-        return False
-
     def view(self, number: int) -> View:
         """Return size and turn of a page as displayed."""
         page = self._open()[number]

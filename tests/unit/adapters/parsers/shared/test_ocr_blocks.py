@@ -101,11 +101,11 @@ def test_every_word_is_where_its_range_says_and_paragraphs_hold_all_of_them(draw
     for text, step in drawn:
         block += step
         lines.append(line(text, block))
-    text, paragraphs = page(*lines)
-    assert [w.start for w in text.words] == sorted(w.start for w in text.words)
-    for word in text.words:
-        assert text.text[word.start : word.end].strip() == text.text[word.start : word.end] != ""
+    read, paragraphs = page(*lines)
+    assert [w.start for w in read.words] == sorted(w.start for w in read.words)
+    for word in read.words:
+        assert read.text[word.start : word.end].strip() == read.text[word.start : word.end] != ""
         assert any(start <= word.start and word.end <= end for start, end in paragraphs)
-    assert "\n\n".join(text.text[start:end] for start, end in paragraphs) == text.text
-    letters = "".join(text.text[w.start : w.end] for w in text.words)
+    assert "\n\n".join(read.text[start:end] for start, end in paragraphs) == read.text
+    letters = "".join(read.text[w.start : w.end] for w in read.words)
     assert letters.replace("-", "") == "".join(c for t, _ in drawn for c in t if c not in " -\x00\ud800")
