@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -50,4 +52,23 @@ def some_password(text: str) -> str:
     if not text:
         hint = "type it when asked, or pipe it: `… | kb ingest PATH --password -`"
         raise InvalidInput("no password was given", hint=hint)
+    return text
+
+
+def password_not_path(text: str, root: Path, here: Path) -> str:
+    """Return a password from a command line.
+
+    Raises:
+        InvalidInput: it names a file of the workspace `root` or of the folder `here`: an option takes the word after
+            it, so that a path behind `--password` would be tried as the password of every file.
+    """
+    path = Path(text).expanduser()
+    try:
+        is_there = bool(text) and any((folder / path).exists() for folder in (here, root))
+    except (OSError, ValueError):
+        is_there = False
+    if is_there:
+        name = shlex.quote(text)
+        hint = f"put the path first: `kb ingest {name} --password`; a password like that can be piped: `--password -`"
+        raise InvalidInput("what stands after --password is taken as the password, but it names a file", hint=hint)
     return text

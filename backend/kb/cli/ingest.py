@@ -54,9 +54,9 @@ def add_to(app: typer.Typer) -> None:
 
         settings = configuration(out)
         wanted = workspace_paths(settings.workspace, paths or [], Path.cwd())
+        secret = given_password(password, settings.workspace)
         # Only numbers are kept of a run over everything: for people a line a file would be too many.
         brief = summary_only or not (out.as_json or wanted)
-        secret = given_password(password)
         request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief, password=secret)
         with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))

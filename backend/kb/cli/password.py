@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -26,20 +27,24 @@ class AsksForPassword(TyperCommand):
         return super().parse_args(ctx, completed)
 
 
-def given_password(value: str | None) -> str | None:
+def given_password(value: str | None, root: Path) -> str | None:
     """Return the password meant by what stands after `--password`: a value, `-` for stdin, nothing to be asked.
 
+    Args:
+        value: what stands there.
+        root: the workspace.
+
     Raises:
-        InvalidInput: nothing was given after all.
+        InvalidInput: nothing was given after all, or the value is the name of a file: its path was meant.
     """
     if value is None:
         return None
-    from kb.app.requests import some_password
+    from kb.app.requests import password_not_path, some_password
 
     if value == _ASK and sys.stdin.isatty():
         password = getpass.getpass("Password: ")
     elif value in {_ASK, "-"}:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
-        password = value
+        password = password_not_path(value, root, Path.cwd())
     return some_password(password)

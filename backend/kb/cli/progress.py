@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kb.cli.layout import wrapped
+from kb.cli.layout import columns_of, spaced, wrapped
 from kb.cli.output import Output, width
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Short work needs no progress; a log wants few lines.
 _FIRST_AFTER_S = 1.0
 _PLAIN_EVERY_S = 10.0
+_SHORTEST_NOTE = 8
 _STAGES = {
     "scan": "looking through the workspace",
     "read": "reading files",
@@ -58,7 +59,21 @@ class ProgressLine:
         progress = job.progress
         count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
         stage = _STAGES.get(progress.stage, progress.stage or job.status)
-        note = f"  {progress.note}" if progress.note else ""
-        text = f"{progress.percent:>3} %  {stage}{count}  {now - self._started:.0f} s{note}"
+        text = f"{progress.percent:>3} %  {stage}{count}  {now - self._started:.0f} s"
         # A line that wraps could not be rewritten.
-        return (wrapped(text, width() - 1) or [""])[0]
+        room = width() - 1
+        if columns_of(text) > room:
+            text = wrapped(text, room)[0]
+        return text + _note(progress.note, room - columns_of(text))
+
+
+def _note(note: str, room: int) -> str:
+    """Return what is being read in `room` columns: its end says which file, and how far it is."""
+    plain = spaced(note)
+    start, used = len(plain), columns_of("  …")
+    while start and used + columns_of(plain[start - 1]) <= room:
+        start -= 1
+        used += columns_of(plain[start])
+    if not start or columns_of(plain) + 2 <= room:
+        return f"  {plain}" if plain else ""
+    return f"  …{plain[start:]}" if len(plain) - start >= _SHORTEST_NOTE else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -161,3 +162,16 @@ def test_no_password_after_all_is_an_error(kb: Kb, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     ran = kb("ingest", "--password", "-")
     assert (ran.code, ran.err.splitlines()[0]) == (2, "error: no password was given")
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_path_behind_password_is_not_taken_for_one(
+    kb: Kb, facade: FakeFacade, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "locked report.pdf").write_bytes(b"%PDF-1.7")
+    monkeypatch.chdir(tmp_path)
+    ran = kb("ingest", "--password", "locked report.pdf")
+    assert ran.code == 2
+    assert ran.err.startswith("error: what stands after --password is taken as the password, but it names a file\n")
+    assert "`kb ingest 'locked report.pdf' --password`" in ran.err
+    assert not [call for call in facade.calls if call[:2] == ("library", "ingest")]
