@@ -14,7 +14,7 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import AssetId
 from kb.domain.spans import Segment
 from kb.ingest.normalise import SourceFacts, normalise
-from kb.ingest.ports import DecodedText
+from kb.ingest.ports import DecodedText, TextPieces
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _TOKEN = re.compile(r"[A-Za-z0-9]{1,4}|\S")
@@ -25,6 +25,10 @@ class Utf8Decoder:
 
     def decode(self, data: bytes) -> DecodedText:
         return DecodedText(data.decode("utf-8", errors="surrogatepass"))
+
+    def pieces(self, data: bytes) -> TextPieces:
+        *lines, last = self.decode(data).text.split("\n")
+        return TextPieces(iter([*(f"{line}\n" for line in lines), last]))
 
 
 @dataclass

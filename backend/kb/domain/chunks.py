@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -69,7 +70,7 @@ class Chunk:
     text: str
     heading_path: tuple[str, ...]
     block_ids: tuple[BlockId, ...]
-    segments: tuple[Segment, ...]
+    segments: Sequence[Segment]
     token_estimate: int
     chunker_version: str
     policy_hash: str

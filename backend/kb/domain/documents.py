@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,7 +27,7 @@ class ParsedBlock:
     span: SourceSpan
     heading_path: tuple[str, ...]
     payload: Payload
-    segments: tuple[Segment, ...]
+    segments: Sequence[Segment]
 
 
 @dataclass(frozen=True, slots=True)

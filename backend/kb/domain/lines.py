@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kb.domain.blocks import BlockKind, Prose
 from kb.domain.documents import ParsedBlock
+from kb.domain.line_segments import LineSegments
 from kb.domain.spans import LineSpan, Segment
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -40,6 +41,29 @@ def count_lines(text: str) -> int:
 def line_span(start: int, end: int) -> LineSpan:
     """Return the span of lines `start` to `end`; equal spans are one object."""
     return LineSpan(start, end)
+
+
+class SourceLines:
+    """The lines of a text that comes in pieces, each ending with a line end but the last, in `source_text` form.
+
+    Attributes:
+        count: how many lines there were so far, as `count_lines` has it.
+    """
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = pieces
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        begun = ""
+        for piece in self._pieces:
+            lines = source_text(begun + piece if begun else piece).split("\n")
+            begun = lines.pop()
+            self.count += len(lines)
+            yield from lines
+        if begun:
+            self.count += 1
+        yield begun
 
 
 class LinedText:
@@ -108,19 +132,13 @@ class LinedText:
 
 def lines_block(kind: BlockKind, lines: list[str], first_line: int, heading_path: tuple[str, ...] = ()) -> ParsedBlock:
     """Return a block of whole source lines, the first of them being line `first_line`."""
-    segments: list[Segment] = []
-    position = 0
-    for number, line in enumerate(lines, first_line):
-        if line:
-            segments.append(Segment(position, position + len(line), line_span(number, number)))
-        position += len(line) + 1
     return ParsedBlock(
         kind=kind,
         text="\n".join(lines),
         span=line_span(first_line, first_line + len(lines) - 1),
         heading_path=heading_path,
         payload=Prose(),
-        segments=tuple(segments),
+        segments=LineSegments.of_lines(lines, first_line),
     )
 
 
@@ -129,11 +147,16 @@ def plain_paragraphs(text: str, first_line: int = 1) -> list[ParsedBlock]:
 
     A paragraph ends early, at a line end, once it has 20,000 characters.
     """
+    return paragraphs_of(text.split("\n"), first_line)
+
+
+def paragraphs_of(lines: Iterable[str], first_line: int = 1) -> list[ParsedBlock]:
+    """As `plain_paragraphs`, of lines that need not all be there at once."""
     blocks: list[ParsedBlock] = []
     held: list[str] = []
     size = 0
     number = first_line
-    for number, raw in enumerate(text.split("\n"), first_line):
+    for number, raw in enumerate(lines, first_line):
         line = raw.rstrip()
         if line:
             held.append(line)

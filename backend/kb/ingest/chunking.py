@@ -18,6 +18,7 @@ from kb.domain.blocks import BlockKind, Heading
 from kb.domain.chunks import Chunk, ChunkPolicy
 from kb.domain.documents import Block, CanonicalDocument
 from kb.domain.errors import InvalidInput
+from kb.domain.line_segments import LineSegments, Places
 from kb.domain.placed import narrowed
 from kb.domain.recipes import chunk_id
 from kb.domain.spans import Segment
@@ -282,10 +283,10 @@ def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
         yield section
 
 
-def _compose(pieces: Sequence[_Piece]) -> tuple[str, tuple[Segment, ...]]:
+def _compose(pieces: Sequence[_Piece]) -> tuple[str, Sequence[Segment]]:
     """Join pieces: a line end after a heading, a blank line between others."""
     texts: list[str] = []
-    segments: list[Segment] = []
+    places = Places()
     position = 0
     gap = ""
     for piece in pieces:
@@ -298,21 +299,21 @@ def _compose(pieces: Sequence[_Piece]) -> tuple[str, tuple[Segment, ...]]:
             position += len(gap)
         if part is None:
             texts.append(text)
-            if position:
-                segments += [Segment(s.start + position, s.end + position, s.span) for s in parsed.segments]
-            else:
-                segments += parsed.segments
+            places.add(parsed.segments, position)
             position += len(text)
         else:
             texts += (part.lead, text[part.start : part.end])
-            segments += _cut(parsed.segments, part, position + len(part.lead) - part.start)
+            places.add(_cut(parsed.segments, part), position + len(part.lead) - part.start)
             position += len(part.lead) + part.end - part.start
         gap = "\n" if parsed.kind is BlockKind.HEADING else "\n\n"
-    return "".join(texts), tuple(segments)
+    return "".join(texts), places.finish()
 
 
-def _cut(segments: Sequence[Segment], part: Part, shift: int) -> Iterator[Segment]:
-    """Yield the segments of a part, moved by `shift`; found by bisection, since a block may have thousands."""
+def _cut(segments: Sequence[Segment], part: Part) -> Sequence[Segment]:
+    """Return the segments of a part, found by bisection, since a block may have thousands."""
+    if isinstance(segments, LineSegments):
+        return segments.within(part.start, part.end)
+    found: list[Segment] = []
     index = max(0, bisect_right(segments, part.start, key=lambda segment: segment.start) - 1)
     for position in range(index, len(segments)):
         segment = segments[position]
@@ -320,7 +321,8 @@ def _cut(segments: Sequence[Segment], part: Part, shift: int) -> Iterator[Segmen
             break
         if segment.end > part.start:
             place = narrowed(segment, part.start, part.end)
-            yield Segment(max(segment.start, part.start) + shift, min(segment.end, part.end) + shift, place)
+            found.append(Segment(max(segment.start, part.start), min(segment.end, part.end), place))
+    return found
 
 
 def _path_of(pieces: Sequence[_Piece]) -> tuple[str, ...]:

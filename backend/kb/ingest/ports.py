@@ -65,11 +65,27 @@ class DecodedText:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class TextPieces:
+    """As `DecodedText`, in pieces to be read once, each but the last ending with a line feed."""
+
+    pieces: Iterator[str]
+    encoding: str = "utf-8"
+    note: str = ""
+
+
 class TextDecoder(Protocol):
     """Turns the bytes of a text file into text."""
 
     def decode(self, data: bytes) -> DecodedText:
         """Return the text, every character kept, line ends as they are.
+
+        Raises:
+            Unreadable: the bytes are not text (reason `binary`).
+        """
+
+    def pieces(self, data: bytes) -> TextPieces:
+        """Return the same text in pieces, since that of a large file takes up to four times its bytes.
 
         Raises:
             Unreadable: the bytes are not text (reason `binary`).

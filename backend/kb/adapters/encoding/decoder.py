@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from kb.adapters.encoding.legacy import legacy_encoding
 from kb.domain.errors import Unreadable
-from kb.ingest.ports import DecodedText
+from kb.ingest.ports import DecodedText, TextPieces
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -16,6 +18,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE = 64 * 1024
+_PIECE = 4 << 20
 _CONTROL = bytes([*range(1, 9), *range(14, 27), 28, 29, 30, 31, 127])
 _MAX_CONTROL = 0.05
 _MAX_NUL = 0.10
@@ -26,7 +29,14 @@ _COMMON = re.compile(
 
 
 class CharsetNormalizerDecoder:
-    """Decodes text files; charset-normalizer helps where nothing but statistics can tell."""
+    """Decodes text files; charset-normalizer helps where nothing but statistics can tell.
+
+    Args:
+        piece_bytes: of what `pieces` decodes at once.
+    """
+
+    def __init__(self, piece_bytes: int = _PIECE) -> None:
+        self._piece_bytes = piece_bytes
 
     def decode(self, data: bytes) -> DecodedText:
         """Return the text, every character kept, line ends as they are.
@@ -34,37 +44,83 @@ class CharsetNormalizerDecoder:
         Raises:
             Unreadable: the bytes are not text (reason `binary`).
         """
-        if data.startswith(codecs.BOM_UTF8):
-            return _unicode(data[3:], "utf-8", marked=True)
-        for mark, encoding in _MARKS:
-            if data.startswith(mark) and (len(data) - len(mark)) % (4 if "32" in encoding else 2) in {0, 1}:
-                return _unicode(data[len(mark) :], encoding, marked=True)
-        sample = data[:_SAMPLE]
-        wide = _unmarked_utf16(sample)
-        if wide:
-            return _unicode(data, wide, marked=False)
-        _refuse_binary(sample)
-        try:
-            return DecodedText(data.decode("utf-8"))
-        except UnicodeDecodeError:
-            pass
-        if _mostly_utf8(data):
-            text = data.decode("utf-8", errors="replace")
-            return DecodedText(text, "utf-8", "read as utf-8; some bytes are damaged and stand as \ufffd")
-        encoding = legacy_encoding(data)
-        text = data.decode(encoding, errors="replace")
-        return DecodedText(text, encoding, f"not UTF-8; read as {encoding}")
+        form = _form_of(data)
+        return DecodedText(data[form.start :].decode(form.encoding, form.errors), form.encoding, form.note)
+
+    def pieces(self, data: bytes) -> TextPieces:
+        """Return the same text in pieces, short ones where it has line feeds.
+
+        Raises:
+            Unreadable: the bytes are not text (reason `binary`).
+        """
+        form = _form_of(data)
+        return TextPieces(_pieces(data, form, self._piece_bytes), form.encoding, form.note)
 
 
-def _unicode(data: bytes, encoding: str, *, marked: bool) -> DecodedText:
-    note = "" if encoding == "utf-8" else f"not UTF-8; read as {encoding}"
+class _Form(NamedTuple):
+    """How bytes are to be decoded, from `start` on."""
+
+    encoding: str
+    start: int = 0
+    errors: str = "strict"
+    note: str = ""
+
+
+def _form_of(data: bytes) -> _Form:
+    if data.startswith(codecs.BOM_UTF8):
+        return _unicode(data, len(codecs.BOM_UTF8), "utf-8")
+    for mark, encoding in _MARKS:
+        if data.startswith(mark) and (len(data) - len(mark)) % (4 if "32" in encoding else 2) in {0, 1}:
+            return _unicode(data, len(mark), encoding)
+    sample = data[:_SAMPLE]
+    wide = _unmarked_utf16(sample)
+    if wide:
+        return _unicode(data, 0, wide)
+    _refuse_binary(sample)
+    if _decodes(data, "utf-8"):
+        return _Form("utf-8")
+    if _mostly_utf8(data):
+        return _Form("utf-8", 0, "replace", "read as utf-8; some bytes are damaged and stand as \ufffd")
+    encoding = legacy_encoding(data)
+    return _Form(encoding, 0, "replace", f"not UTF-8; read as {encoding}")
+
+
+def _unicode(data: bytes, start: int, encoding: str) -> _Form:
+    if _decodes(data, encoding, start):
+        return _Form(encoding, start, note="" if encoding == "utf-8" else f"not UTF-8; read as {encoding}")
+    if not start:
+        raise Unreadable("this file is not text", reason="binary")
+    return _Form(encoding, start, "replace", f"read as {encoding}; some bytes are damaged and stand as \ufffd")
+
+
+def _decodes(data: bytes, encoding: str, start: int = 0) -> bool:
+    """Return whether the bytes are wholly of that encoding, without keeping all of the text."""
     try:
-        return DecodedText(data.decode(encoding), encoding, note)
-    except UnicodeDecodeError as error:
-        if not marked:
-            raise Unreadable("this file is not text", reason="binary") from error
-        text = data.decode(encoding, errors="replace")
-        return DecodedText(text, encoding, f"read as {encoding}; some bytes are damaged and stand as \ufffd")
+        for _ in _decoded(data, _Form(encoding, start)):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decoded(data: bytes, form: _Form, size: int = _PIECE) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(form.encoding)(form.errors)
+    view = memoryview(data)
+    for start in range(form.start, len(data), size):
+        end = start + size
+        yield decoder.decode(view[start:end], final=end >= len(data))
+
+
+def _pieces(data: bytes, form: _Form, size: int) -> Iterator[str]:
+    """Yield the text up to the last line feed of each piece; what follows it waits for the next."""
+    held: list[str] = []
+    for text in _decoded(data, form, size):
+        cut = text.rfind("\n") + 1
+        if cut:
+            yield "".join((*held, text[:cut]))
+            held = []
+        held.append(text[cut:])
+    yield "".join(held)
 
 
 def _unmarked_utf16(sample: bytes) -> str:
@@ -105,10 +161,11 @@ def _refuse_binary(sample: bytes) -> None:
 
 def _mostly_utf8(data: bytes) -> bool:
     """Return whether damage to UTF-8 explains the bytes better than an old encoding does."""
-    text = data.decode("utf-8", errors="replace")
-    damaged = text.count("\ufffd")
-    whole = len(text) - damaged - sum(map(str.isascii, text)) if len(text) < _SAMPLE else _wide(text) - damaged
-    return whole > 20 * damaged
+    damaged = wide = 0
+    for text in _decoded(data, _Form("utf-8", 0, "replace")):
+        damaged += text.count("\ufffd")
+        wide += _wide(text)
+    return wide - damaged > 20 * damaged
 
 
 def _wide(text: str) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from kb.adapters.sqlite.segments import LazySegments
 from kb.domain.chunks import Chunk, ChunkRole, StoredChunk
 from kb.domain.embeddings import ChunkKey
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import BlockId, ChunkId, DocumentId
-from kb.domain.spans import Segment
 
 _ROLES = {role.value: role for role in ChunkRole}
 
@@ -44,7 +43,7 @@ def stored_chunk(row: Sequence[Any]) -> StoredChunk:
         text=row[4],
         heading_path=_strings(row[5]),
         block_ids=_ids(row[6]),
-        segments=cast("tuple[Segment, ...]", LazySegments(row[7])),
+        segments=LazySegments(row[7]),
         token_estimate=row[8],
         chunker_version=row[9],
         policy_hash=row[10],

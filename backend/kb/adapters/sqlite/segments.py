@@ -8,10 +8,12 @@ from functools import lru_cache
 from typing import Any, overload
 
 from kb.adapters.sqlite.json_text import compact
+from kb.domain.line_segments import LineSegments
 from kb.domain.placed import merge_spans, span_from_json, span_to_json
 from kb.domain.spans import LineSpan, Segment, SourceSpan
 
 _LINE_FIELDS = 4
+_LINES = '{{"kind":"line","start":{},"end":{}}}'
 
 
 class LazySegments(Sequence[Segment]):
@@ -58,6 +60,8 @@ class LazySegments(Sequence[Segment]):
 
 def segments_json(segments: Sequence[Segment]) -> str:
     """Return segments as JSON: four numbers a line segment, else [start, end, span] each."""
+    if isinstance(segments, LineSegments):
+        return f"[{','.join(map(str, segments.numbers))}]"
     numbers: list[str] = []
     for start, end, span in ((s.start, s.end, s.span) for s in segments):
         if type(span) is not LineSpan:
@@ -87,11 +91,13 @@ def ids_json(ids: Sequence[str]) -> str:
 
 def spans_json(segments: Iterable[Segment]) -> str:
     """Return the merged places of segments, as the frozen design keeps them."""
+    if isinstance(segments, LineSegments):
+        return f"[{','.join(_LINES.format(*lines) for lines in segments.lines())}]"
     return f"[{','.join(span_json(span) for span in merge_spans(segment.span for segment in segments))}]"
 
 
 def span_json(span: SourceSpan) -> str:
     """Return a span as JSON; lines, by far the most, without the general way."""
     if type(span) is LineSpan:
-        return f'{{"kind":"line","start":{span.start},"end":{span.end}}}'
+        return _LINES.format(span.start, span.end)
     return compact(span_to_json(span))

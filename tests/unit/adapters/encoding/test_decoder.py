@@ -135,3 +135,32 @@ def test_a_short_table_of_names_and_places_in_han_letters_alone_is_read() -> Non
     text = "名前,年齢,住所\r\n佐藤太郎,30,東京\r\n三木英子,25,大阪\r\n髙橋淳,35,名古屋\r\n"
     decoded = CharsetNormalizerDecoder().decode(text.encode("cp932"))
     assert (decoded.text, decoded.encoding) == (text, "cp932")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (f"{CHINESE}\n{GERMAN} \U0001f600\r\n{KOREAN}", "utf-8"),
+        (f"\ufeff{CHINESE}\n{KOREAN}\n", "utf-8"),
+        (f"\ufeff{CHINESE}\r{GERMAN} \U0001f600\r\n{KOREAN}", "utf-16-le"),
+        (f"{KOREAN}\n{KOREAN}\n", "cp949"),
+        (f"{CHINESE}\n\n{CHINESE}", "gb18030"),
+        (f"{GERMAN}\n" * 3, "cp1252"),
+        ("", "utf-8"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 64, 4096])
+def test_a_text_in_pieces_is_the_whole_one_and_pieces_end_with_a_line(text: str, encoding: str, size: int) -> None:
+    data = text.encode(encoding)
+    whole, parts = DECODER.decode(data), CharsetNormalizerDecoder(size).pieces(data)
+    pieces = list(parts.pieces)
+    assert "".join(pieces) == whole.text
+    assert all(piece.endswith("\n") for piece in pieces[:-1])
+    assert (parts.encoding, parts.note) == (whole.encoding, whole.note)
+
+
+def test_damaged_bytes_are_the_same_in_pieces() -> None:
+    data = CHINESE.encode() * 3 + b"\xe4\xb8\nend \xff"
+    pieces = CharsetNormalizerDecoder(5).pieces(data)
+    assert ("".join(pieces.pieces), pieces.note) == (DECODER.decode(data).text, DECODER.decode(data).note)
+    assert "damaged" in pieces.note

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kb.domain.blocks import BlockKind, Code
 from kb.domain.documents import ParsedBlock, ParsedDocument, ParseWarning
 from kb.domain.items import MediaType
-from kb.domain.lines import count_lines, line_span, source_text
+from kb.domain.line_segments import LineSegments
+from kb.domain.lines import SourceLines, line_span
 from kb.domain.paths import WorkspacePath
-from kb.domain.spans import Segment
 from kb.ingest.ports import TextDecoder
 
 VERSION = "code-v1"
@@ -58,12 +58,12 @@ class SourceCodeParser:
         Raises:
             Unreadable: the bytes are not text.
         """
-        decoded = self._decoder.decode(data)
+        decoded = self._decoder.pieces(data)
         warnings = (ParseWarning("encoding_fallback", decoded.note),) if decoded.note else ()
-        text = source_text(decoded.text)
+        source = SourceLines(decoded.pieces)
         payload = Code(language_of(path))
-        blocks = tuple(_block(lines, first, payload) for first, lines in _pieces(text.split("\n")))
-        return ParsedDocument(blocks, {}, warnings, count_lines(text), decoded.encoding)
+        blocks = tuple(_block(lines, first, payload) for first, lines in _pieces(source))
+        return ParsedDocument(blocks, {}, warnings, source.count, decoded.encoding)
 
 
 def language_of(path: WorkspacePath) -> str | None:
@@ -75,7 +75,7 @@ def language_of(path: WorkspacePath) -> str | None:
     return _LANGUAGES.get(suffix, suffix) or None
 
 
-def _pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _pieces(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line, lines), cut at blank lines before a line at the margin, or anywhere once long."""
     held: list[str] = []
     first = 1
@@ -100,16 +100,8 @@ def _pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 def _block(lines: list[str], first: int, payload: Code) -> ParsedBlock:
     while not lines[-1]:
         lines.pop()
-    segments: list[Segment] = []
-    position = 0
-    name: str | None = None
-    for number, line in enumerate(lines, first):
-        if line:
-            segments.append(Segment(position, position + len(line), line_span(number, number)))
-            if name is None and not line[0].isspace():
-                found = _DEFINITION.match(line)
-                name = found[1] if found else None
-        position += len(line) + 1
+    at_margin = (line for line in lines if line and not line[0].isspace())
+    name = next((found[1] for found in map(_DEFINITION.match, at_margin) if found), None)
     span = line_span(first, first + len(lines) - 1)
     path = (name,) if name else ()
-    return ParsedBlock(BlockKind.CODE, "\n".join(lines), span, path, payload, tuple(segments))
+    return ParsedBlock(BlockKind.CODE, "\n".join(lines), span, path, payload, LineSegments.of_lines(lines, first))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kb.domain.documents import ParsedDocument, ParseWarning
 from kb.domain.items import MediaType
-from kb.domain.lines import count_lines, plain_paragraphs, source_text
+from kb.domain.lines import SourceLines, paragraphs_of
 from kb.domain.paths import WorkspacePath
 from kb.ingest.ports import TextDecoder
 
@@ -27,8 +27,8 @@ class PlainTextParser:
             Unreadable: the bytes are not text.
         """
         del path
-        decoded = self._decoder.decode(data)
+        decoded = self._decoder.pieces(data)
         warnings = (ParseWarning("encoding_fallback", decoded.note),) if decoded.note else ()
-        text = source_text(decoded.text)
-        blocks = tuple(plain_paragraphs(text))
-        return ParsedDocument(blocks, {}, warnings, count_lines(text), decoded.encoding)
+        lines = SourceLines(decoded.pieces)
+        blocks = tuple(paragraphs_of(lines))
+        return ParsedDocument(blocks, {}, warnings, lines.count, decoded.encoding)
