@@ -88,6 +88,7 @@ class JobDesk:
             summary_only=bool(job.payload.get("summary_only")),
             password=password,
             most_depth=settings.limits.depth,
+            most_unpacked=settings.limits.expanded_mb << 20,
         )
         paths = job.payload.get("paths")
         scope = Scope(

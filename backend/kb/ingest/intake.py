@@ -27,7 +27,7 @@ from kb.domain.recipes import AssetId, DocumentId, ItemId
 from kb.domain.recipes import asset_id as asset_id_of
 from kb.ingest.library_ports import DocumentWriter, ItemStore
 from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
-from kb.ingest.members import CONTAINERS, known_inside, member_changes
+from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes
 from kb.ingest.plan import Change, wants_retry
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource
 from kb.ingest.reasons import LOCKED, family, why_nothing, with_hint
@@ -128,7 +128,8 @@ class Intake:
         retry: failed and waiting items are made again although unchanged.
         members: known attachments and archive members of the files to read, by path; used up.
         password: opens locked files; kept nowhere.
-        most_depth: how many containers a container may lie in and still be opened.
+        most_depth: how many containers a file may lie in, and a container less than that.
+        unpacked: bounds what comes out of containers in containers.
         together: what the library writes inside is one transaction.
     """
 
@@ -144,6 +145,7 @@ class Intake:
     members: dict[WorkspacePath, Item] = field(default_factory=dict)
     password: str | None = field(default=None, repr=False)
     most_depth: int = 3
+    unpacked: Unpacked = field(default_factory=Unpacked)
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     new_id: Callable[[], ItemId] = new_item_id
     _writes: list[Callable[[], None]] = field(default_factory=list)
@@ -234,7 +236,7 @@ class Intake:
         path = begun.change.file.path
         if self.maker.fingerprint(begun.media_type) is None or begun.content is None:
             return
-        if begun.media_type in CONTAINERS and begun.change.depth >= self.most_depth:
+        if begun.change.depth + (begun.media_type in CONTAINERS) > self.most_depth:
             return
         begun.making = self.maker.begin(path, begun.content, begun.media_type, self.password)
 
@@ -249,10 +251,11 @@ class Intake:
             self._inside(begun.change, ())
             return self._set_aside(base, ItemState.UNSUPPORTED, UNSUPPORTED, sentence, known, content)
         if begun.making is None:
-            sentence = f"it lies in {begun.change.depth} other containers, more than the limit of {self.most_depth}"
+            sentence = f"it lies in {begun.change.depth} other containers, and {self.most_depth} deep is the limit"
             return self._set_aside(base, ItemState.FAILED, "nested_too_deep", sentence, fingerprint, content)
         try:
             made = begun.making.finish()
+            self.unpacked.spend(begun.change, made.members)
         except Unreadable as error:
             state = ItemState.WAITING if error.reason == LOCKED else ItemState.FAILED
             return self._set_aside(base, state, error.reason, with_hint(error), fingerprint, content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kb.domain.documents import Member
+from kb.domain.errors import Unreadable
 from kb.domain.files import FileBytes, FileIdentity, ScannedFile
 from kb.domain.ids import content_hash
 from kb.domain.items import MEMBER, Item, MediaType
@@ -13,6 +14,34 @@ from kb.ingest.plan import Change
 
 CONTAINERS = frozenset({MediaType.ARCHIVE, MediaType.EML, MediaType.MBOX, MediaType.MSG})
 """Kinds that may hold each other without end."""
+UNPACKED_BYTES = 256 << 20
+"""What may come out of the containers in one file at each depth, unless a setting says else."""
+
+
+class Unpacked:
+    """Counts what comes out of containers in containers: each may be within its limits, and all come to any size."""
+
+    def __init__(self, most: int = UNPACKED_BYTES) -> None:
+        self._most = most
+        self._sizes: dict[tuple[str, int], int] = {}
+
+    def spend(self, container: Change, members: Iterable[Member]) -> None:
+        """Take the members of a container into account; those of a file on the disk are bounded by its parser.
+
+        Raises:
+            Unreadable: `expands_too_much`.
+        """
+        if not container.depth:
+            return
+        outermost = container.file.path.rsplit(MEMBER, container.depth)[0]
+        key = outermost, container.depth
+        self._sizes[key] = self._sizes.get(key, 0) + sum(len(member.data) for member in members)
+        if self._sizes[key] > self._most:
+            raise Unreadable(
+                f"with it, more than {self._most >> 20:,} MB come out of the containers in {outermost}",
+                hint="unpack it yourself if you trust it, or raise limits.expanded_mb",
+                reason="expands_too_much",
+            )
 
 
 def member_changes(

@@ -22,6 +22,7 @@ from kb.domain.search import Degradation
 from kb.ingest.embedding import embed_pending
 from kb.ingest.intake import Begun, DocumentMaker, Intake, Outcome
 from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.members import UNPACKED_BYTES, Unpacked
 from kb.ingest.plan import Change, Plan, make_plan
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
@@ -74,7 +75,8 @@ class IngestOptions:
         retry: failed and waiting files are read again although unchanged.
         summary_only: no line for each file is kept.
         password: opens locked files; failed and waiting files are then read again. Kept nowhere.
-        most_depth: how many containers a container may lie in and still be opened.
+        most_depth: how many containers a file may lie in, and a container less than that.
+        most_unpacked: bytes that may come out of a file at each depth.
     """
 
     workers: int = 1
@@ -83,6 +85,7 @@ class IngestOptions:
     summary_only: bool = False
     password: str | None = field(default=None, repr=False)
     most_depth: int = 3
+    most_unpacked: int = UNPACKED_BYTES
 
 
 class _Stopped(Exception):
@@ -233,6 +236,7 @@ class IngestRun:
             members={path: item for inside in plan.members.values() for path, item in inside.items()},
             password=self._options.password,
             most_depth=self._options.most_depth,
+            unpacked=Unpacked(self._options.most_unpacked),
             together=ports.together,
         )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from kb.domain.documents import Member
-from kb.domain.files import FileIdentity, ScannedFile, ScanProblem
+from kb.domain.files import FileIdentity, ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item, ItemState, MediaType
 from kb.domain.paths import WorkspacePath
 from kb.ingest.members import member_changes
+from kb.ingest.pipeline import IngestOptions, IngestRun
 from kb.ingest.plan import Change
 from tests.fakes.reading import FakeFormatReader, PagesParser
 from tests.unit.ingest.world import World, counts
@@ -120,6 +121,28 @@ def test_containers_in_containers_are_opened_to_a_depth_and_no_further() -> None
     assert deepest.state is ItemState.FAILED
     assert deepest.reason is not None
     assert deepest.reason.startswith("nested_too_deep: ")
+
+
+def test_files_of_other_kinds_hold_each_other_to_the_same_depth() -> None:
+    w = world()
+    w.files.write("1.pdf", "one\n@2.pdf @3.pdf @4.pdf @5.pdf @6.pdf words without end")
+    w.ingest()
+    found = items(w)
+    deepest = found["1.pdf!/2.pdf!/3.pdf!/4.pdf!/5.pdf"]
+    assert deepest.reason is not None
+    assert deepest.reason.startswith("nested_too_deep: ")
+    assert len(found) == 5
+
+
+def test_archives_in_archives_may_not_come_to_any_size() -> None:
+    w = world()
+    words = "ten bytes " * 15
+    w.files.write("box.zip", "\n".join(f"@{number}.zip @a.md {words}" for number in range(5)))
+    w.files.write("other.zip", f"@0.zip @a.md {words}")
+    IngestRun(w.ports(), Scope(), IngestOptions(most_unpacked=3 * len(words))).run()
+    reasons = {path: (item.reason or "").partition(":")[0] for path, item in items(w).items()}
+    assert [reasons[f"box.zip!/{number}.zip"] for number in range(5)] == ["members"] * 3 + ["expands_too_much"] * 2
+    assert (reasons["box.zip"], reasons["other.zip!/0.zip"]) == ("members", "members")
 
 
 def test_what_left_a_nested_container_is_deleted_with_all_it_held() -> None:
