@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import stat
 import tarfile
-import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from kb.adapters.parsers.archive.streams import plain_bytes
-from kb.adapters.parsers.shared.archive import Budget, clean_name, damaged, numbered, open_zip
+from kb.adapters.parsers.shared.archive import Budget, damaged, files_in_zip
+from kb.adapters.parsers.shared.names import clean_name, numbered
+from kb.adapters.parsers.shared.old_names import tar_names
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import Member, ParsedDocument
 from kb.domain.errors import Unreadable
@@ -17,11 +18,12 @@ from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
 from kb.ingest.reading_ports import SourceFile, Tell
 
-VERSION = "archive-v1"
+VERSION = "archive-v2"
 
 _TAR_MAGIC_AT = 257
 _PACKED: dict[bytes, str] = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 _UNSUPPORTED: dict[bytes, str] = {b"7z\xbc\xaf'\x1c": "7z", b"Rar!\x1a\x07": "RAR", b"(\xb5/\xfd": "Zstandard"}
+_FAILURES = frozenset(("damaged", "unsupported"))
 _JUNK = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
 
 
@@ -77,15 +79,10 @@ class ArchiveParser:
 
 
 def _from_zip(source: SourceFile, limits: ReadingLimits, tell: Tell) -> list[_Found]:
-    archive = open_zip(source.data, limits, password=source.password)
-    infos = [info for info in zipfile.ZipFile(io.BytesIO(source.data)).infolist() if not info.is_dir()]
     found: list[_Found] = []
-    for number, (entry, info) in enumerate(zip(archive.entries, infos, strict=True)):
-        tell(number, len(infos), "file")
-        # A link's content is the path it leads to.
-        reason = "link" if stat.S_ISLNK(info.external_attr >> 16) else _system(entry.name)
-        data = b"" if reason else archive.read(entry.name)
-        found.append(_Found(entry.name, data, entry.modified_ns, reason))
+    for one in files_in_zip(source.data, limits, source.password, lambda done, total: tell(done, total, "file")):
+        reason = one.reason or ("link" if one.is_link else _system(one.name))
+        found.append(_Found(one.name, b"" if reason else one.data, one.modified_ns, reason))
     return found
 
 
@@ -112,7 +109,8 @@ def _from_tar(content: bytes, limits: ReadingLimits, tell: Tell) -> list[_Found]
         if not found:
             raise damaged("it is no archive, or only a part of one") from error
         found.append(_Found("", reason="damaged"))
-    return found
+    names = tar_names([one.name for one in found])
+    return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
 
 
 def _tar_member(archive: tarfile.TarFile, entry: tarfile.TarInfo, budget: Budget) -> _Found:
@@ -156,8 +154,8 @@ def _ledger(found: list[_Found]) -> tuple[CoverageUnit, ...]:
         if last and (last.reason or "") == one.reason:
             units[-1] = CoverageUnit("section", last.start, number, last.state, reason=last.reason)
         elif one.reason:
-            broken = one.reason == "damaged"
-            units.append(CoverageUnit("section", number, number, "failed" if broken else "skipped", reason=one.reason))
+            state: Literal["failed", "skipped"] = "failed" if one.reason in _FAILURES else "skipped"
+            units.append(CoverageUnit("section", number, number, state, reason=one.reason))
         else:
             units.append(CoverageUnit("section", number, number, "text"))
     return tuple(units)

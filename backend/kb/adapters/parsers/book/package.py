@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from kb.adapters.parsers.shared.archive import Zip, clean_name, damaged
+from kb.adapters.parsers.shared.archive import Zip, damaged
 from kb.adapters.parsers.shared.building import clean
 from kb.adapters.parsers.shared.doctype import refuse_entities
 from kb.adapters.parsers.shared.html_head import iso_date
+from kb.adapters.parsers.shared.names import clean_name
 from kb.adapters.parsers.shared.xml import local, parsed, words_of
 from kb.domain.errors import Unreadable
 from kb.domain.ids import Json

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kb.adapters.parsers.mail.plain import add_plain
-from kb.adapters.parsers.shared.archive import clean_name, numbered
 from kb.adapters.parsers.shared.building import BlockBuilder, clean
 from kb.adapters.parsers.shared.html import OnePlace, read_html
+from kb.adapters.parsers.shared.names import clean_name, numbered
 from kb.adapters.parsers.shared.pictures import worth_reading
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import Member, ParseWarning

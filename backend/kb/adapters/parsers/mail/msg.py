@@ -13,9 +13,9 @@ from kb.adapters.parsers.mail.compressed_rtf import unpacked_rtf
 from kb.adapters.parsers.mail.letters import Attachment, Body, Letter, add_letter, facts_of, members_of
 from kb.adapters.parsers.mail.mime import MimeReader
 from kb.adapters.parsers.mail.properties import CompoundFile, Path, Properties
-from kb.adapters.parsers.shared.archive import clean_name
 from kb.adapters.parsers.shared.building import BlockBuilder, clean
 from kb.adapters.parsers.shared.html import decode_html
+from kb.adapters.parsers.shared.names import clean_name
 from kb.domain.documents import ParsedDocument, ParseWarning
 from kb.domain.errors import Unreadable
 from kb.domain.items import MediaType

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
-from kb.adapters.parsers.shared.archive import clean_name, numbered
+from kb.adapters.parsers.shared.names import clean_name, numbered
 from kb.adapters.parsers.shared.xml import Element
 from kb.domain.documents import Member, ParseWarning
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
-import re
+import stat
 import struct
-import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
+from kb.adapters.parsers.shared.names import clean_name, numbered
+from kb.adapters.parsers.shared.old_names import zip_names
 from kb.domain.errors import Unreadable
 from kb.domain.limits import ReadingLimits
 
 _MIB = 1 << 20
 _CHUNK = 1 << 16
-_LONGEST_NAME = 200
 _ENCRYPTED = 0x1
-_UTF8 = 0x800
-_NTFS_STYLE = re.compile(r"^[A-Za-z]:")
-# Control letters, what Windows forbids, and letters that look like a slash, a backslash or two dots.
-_ODD = re.compile('[\x00-\x1f\x7f-\x9f<>:"|?*\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\uff0f\uff3c\ud800-\udfff]')
 _LOCAL = struct.Struct("<4s22xHH")
 _DIRECTORY = struct.Struct("<4s24xHHH12x")
 _END = struct.Struct("<4s4xHHLLH")
@@ -119,6 +115,67 @@ def open_zip(data: bytes, limits: ReadingLimits, *, password: str | None = None,
     Raises:
         Unreadable: `damaged`, `locked`, `unsupported`, `too_many_entries` or `expands_too_much`.
     """
+    file, infos = _directory(data, limits, password)
+    if distinct and len({info.filename.lower() for info in infos}) < len(infos):
+        raise damaged("two of its parts have one name")
+    budget = Budget(limits, len(data))
+    names = numbered(clean_name(name) for name in zip_names(infos))
+    entries: list[tuple[ZipEntry, zipfile.ZipInfo]] = []
+    for info, name in zip(infos, names, strict=True):
+        size = sum(map(len, _content(data, file, info, budget)))
+        entries.append((ZipEntry(name, info.filename, size, _modified(info)), info))
+    return Zip(data, file, entries)
+
+
+@dataclass(frozen=True, slots=True)
+class ZipFile:
+    """What became of one file in a ZIP container: its bytes, or the reason why there are none.
+
+    Attributes:
+        name: as spelt in the container, in letters; not cleaned.
+        modified_ns: as `ZipEntry.modified_ns`.
+        is_link: the content is a path that it leads to.
+        reason: empty, `damaged` or `unsupported`.
+    """
+
+    name: str
+    data: bytes
+    modified_ns: int | None
+    is_link: bool
+    reason: str = ""
+
+
+def files_in_zip(
+    data: bytes, limits: ReadingLimits, password: str | None, tell: Callable[[int, int], object]
+) -> Iterator[ZipFile]:
+    """Yield the files in a ZIP container; one that is damaged costs itself only.
+
+    Args:
+        data: the whole container.
+        limits: as `open_zip`.
+        password: likewise.
+        tell: takes how many of how many files are done.
+
+    Raises:
+        Unreadable: `damaged`, `locked`, `too_many_entries` or `expands_too_much`.
+    """
+    file, infos = _directory(data, limits, password)
+    budget = Budget(limits, len(data))
+    for number, (info, name) in enumerate(zip(infos, zip_names(infos), strict=True)):
+        tell(number, len(infos))
+        content, reason = b"", ""
+        try:
+            content = b"".join(_content(data, file, info, budget))
+        except Unreadable as error:
+            if error.reason not in {"damaged", "unsupported"}:
+                raise
+            reason = error.reason
+        yield ZipFile(name, content, _modified(info), stat.S_ISLNK(info.external_attr >> 16), reason)
+
+
+def _directory(
+    data: bytes, limits: ReadingLimits, password: str | None
+) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
     _count_entries(data, limits)
     try:
         # Nothing is extracted by it: it reads the directory, and ciphered entries.
@@ -128,51 +185,10 @@ def open_zip(data: bytes, limits: ReadingLimits, *, password: str | None = None,
     if password:
         file.setpassword(password.encode("utf-8"))
     infos = [info for info in file.infolist() if not info.is_dir()]
-    if distinct and len({info.filename.lower() for info in infos}) < len(infos):
-        raise damaged("two of its parts have one name")
     _refuse_overlaps(infos, file.start_dir)
-    budget = Budget(limits, len(data))
     # Headers are believed only where they already condemn the file: most bombs are honest.
     Budget(limits, len(data)).spend(sum(info.file_size for info in infos))
-    names = numbered(clean_name(_spelt(info)) for info in infos)
-    entries: list[tuple[ZipEntry, zipfile.ZipInfo]] = []
-    for info, name in zip(infos, names, strict=True):
-        size = sum(map(len, _content(data, file, info, budget)))
-        entries.append((ZipEntry(name, info.filename, size, _modified(info)), info))
-    return Zip(data, file, entries)
-
-
-def clean_name(name: str) -> str:
-    """Return a member's name as a relative path: no drive, no `..`, no backslash, nothing a file system trips over."""
-    name = unicodedata.normalize("NFC", name).replace("\\", "/")
-    parts = []
-    for raw in _NTFS_STYLE.sub("", name).split("/"):
-        part = _ODD.sub("_", raw).strip().rstrip(". ")
-        if part.strip("."):
-            parts.append(_short(part))
-    # `!/` stands between a container and its member.
-    folders = [part[:-1] + "_" if part.endswith("!") else part for part in parts[:-1]]
-    return "/".join([*folders, *parts[-1:]]) or "unnamed"
-
-
-def numbered(names: Iterable[str]) -> list[str]:
-    """Return `names` with later ones that differ at most in letter case numbered: `a.txt`, `a (2).txt`."""
-    taken: set[str] = set()
-    result: list[str] = []
-    counts: dict[str, int] = {}
-    for name in names:
-        folder, slash, last = name.rpartition("/")
-        stem, dot, suffix = last.rpartition(".")
-        if not stem:
-            stem, dot, suffix = last, "", ""
-        key = name.casefold()
-        candidate = name
-        while candidate.casefold() in taken:
-            counts[key] = counts.get(key, 1) + 1
-            candidate = f"{folder}{slash}{stem} ({counts[key]}){dot}{suffix}"
-        taken.add(candidate.casefold())
-        result.append(candidate)
-    return result
+    return file, infos
 
 
 def damaged(fact: str) -> Unreadable:
@@ -318,27 +334,9 @@ def _deciphered(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
         ) from error
 
 
-def _spelt(info: zipfile.ZipInfo) -> str:
-    """Return the name; without a flag for it many programs write UTF-8 all the same."""
-    if info.flag_bits & _UTF8:
-        return info.filename
-    try:
-        return info.filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return info.filename
-
-
 def _modified(info: zipfile.ZipInfo) -> int | None:
     try:
         moment = datetime(*info.date_time, tzinfo=UTC)
     except ValueError:
         return None
     return None if moment.year <= 1980 else int(moment.timestamp()) * 1_000_000_000  # noqa: PLR2004 - no clock
-
-
-def _short(part: str) -> str:
-    if len(part) <= _LONGEST_NAME:
-        return part
-    stem, dot, suffix = part.rpartition(".")
-    kept = dot + suffix if stem and len(suffix) < 12 else ""  # noqa: PLR2004 - no suffix is longer
-    return part[: _LONGEST_NAME - len(kept)] + kept

@@ -109,6 +109,35 @@ def test_a_sparse_file_that_claims_a_terabyte_fails_at_once() -> None:
     assert caught.value.reason == "expands_too_much"
 
 
+def test_a_damaged_entry_of_a_zip_costs_itself_only() -> None:
+    data = bytearray(make_zip({"a.md": "# A", "b.md": "words that are whole " * 9, "c.md": "# C", "d.md": "# D"}))
+    at = data.index(b"b.md") + 8
+    data[at : at + 4] = b"\xff\xff\xff\xff"
+    directory = data.index(b"c.md", data.index(b"PK\1\2"))
+    data[directory - 46 + 10] = 97  # a method nobody knows
+    document = parse(PARSER, bytes(data))
+    assert [(member.name, member.data) for member in document.members] == [("a.md", b"# A"), ("d.md", b"# D")]
+    assert ledger(document) == [
+        (1, 1, "text", None),
+        (2, 2, "failed", "damaged"),
+        (3, 3, "failed", "unsupported"),
+        (4, 4, "text", None),
+    ]
+
+
+def test_names_in_old_encodings_are_letters_in_zip_and_tar() -> None:
+    name = "회의록.md"
+    raw = name.encode("cp949")
+    zipped = make_zip({"x" * len(raw): "# A"}).replace(b"x" * len(raw), raw)
+    assert members(zipped) == [(name, b"# A")]
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", encoding="cp949", format=tarfile.GNU_FORMAT) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = 3
+        archive.addfile(entry, io.BytesIO(b"# A"))
+    assert members(buffer.getvalue()) == [(name, b"# A")]
+
+
 def locked_zip(words: bytes, password: bytes) -> bytes:
     """A ZIP with one file in the old cipher, which the standard library reads but does not write."""
     plain = make_zip({"a.md": words.decode()})
