@@ -10,6 +10,7 @@ leaves its page, slide, sheet or message only to end a sentence.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -45,11 +46,24 @@ def chunk_document(document: CanonicalDocument, policy: ChunkPolicy, tokenizer: 
     Raises:
         InvalidInput: the policy asks for another mode than `structure`.
     """
+    return chunks_of(document, deque(document.blocks), policy, tokenizer)
+
+
+def chunks_of(
+    document: CanonicalDocument, blocks: deque[Block], policy: ChunkPolicy, tokenizer: Tokenizer | None
+) -> list[Chunk]:
+    """As `chunk_document`, of blocks given beside the document and used up: text need not be held twice.
+
+    Raises:
+        InvalidInput: the policy asks for another mode than `structure`.
+    """
     if policy.mode != "structure":
         raise InvalidInput(f"chunking mode {policy.mode!r} is not available", hint="use chunking.mode = 'structure'")
     chunker = _Chunker(document, policy, tokenizer)
-    blocks, numbers = by_leaf(document.blocks)
-    chunker.numbers = numbers
+    pieces, chunker.numbers = by_leaf(blocks)
+    if pieces is not blocks:
+        blocks = deque(pieces)
+    del pieces
     for group in _groups(blocks, int(policy.target_characters * _SMALL)):
         chunker.add(group)
     return chunker.chunks
@@ -137,7 +151,7 @@ class _Chunker:
         self.chunks: list[Chunk] = []
 
     def add(self, group: _Section) -> None:
-        """Append the chunks of one group of sections."""
+        """Append the chunks of one group of sections, whose blocks are used up."""
         if group.size <= self._stretched.characters and self._fits_whole(group):
             self._emit([self._piece(block, 0) for block in group.blocks], group.path)
             return
@@ -146,8 +160,10 @@ class _Chunker:
         if self._stretched.holds(group.size, total):
             self._emit(pieces, group.path, total)
             return
-        for piece in pieces:
-            self._place(piece, group.path)
+        group.blocks.clear()
+        pieces.reverse()
+        while pieces:
+            self._place(pieces.pop(), group.path)
         self._flush(group.path)
 
     def _piece(self, block: Block, tokens: int) -> _Piece:
@@ -245,7 +261,7 @@ class _Chunker:
         )
 
 
-def _groups(blocks: Sequence[Block], small: int) -> Iterator[_Section]:
+def _groups(blocks: deque[Block], small: int) -> Iterator[_Section]:
     """Yield sections, small neighbours put together."""
     group: _Section | None = None
     for section in _sections(blocks):
@@ -260,9 +276,10 @@ def _groups(blocks: Sequence[Block], small: int) -> Iterator[_Section]:
         yield group
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
+def _sections(blocks: deque[Block]) -> Iterator[_Section]:
     section: _Section | None = None
-    for block in blocks:
+    while blocks:
+        block = blocks.popleft()
         parsed = block.parsed
         size = len(parsed.text)
         leaf = leaf_of(parsed) or (section.leaf if section else None)

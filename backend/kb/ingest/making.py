@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from kb.domain.blocks import BlockKind, Heading, Prose
 from kb.domain.chunks import Chunk, ChunkPolicy
-from kb.domain.documents import CanonicalDocument, Member, ParsedBlock, ParsedDocument, ParseWarning
+from kb.domain.documents import Block, CanonicalDocument, Member, ParsedBlock, ParsedDocument, ParseWarning
 from kb.domain.errors import CannotRun
 from kb.domain.files import FileBytes
 from kb.domain.items import MediaType
@@ -20,7 +21,7 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import asset_id
 from kb.domain.spans import CaptionSpan, Segment
 from kb.domain.transcripts import Transcript
-from kb.ingest.chunking import CHUNKER_VERSION, chunk_document
+from kb.ingest.chunking import CHUNKER_VERSION, chunks_of
 from kb.ingest.normalise import NORMALISER_VERSION, SourceFacts, normalise, with_step
 from kb.ingest.ports import Captioner, LanguageDetector, Masker, Parser, Tokenizer
 from kb.ingest.reading_ports import FormatReader, Reading
@@ -39,6 +40,7 @@ class MadeDocument:
     """What parsing, masking, normalising and chunking make of a file; no chunks when it holds no text.
 
     Attributes:
+        document: its blocks without their text, which stands in the chunks, and without segments.
         members: files inside the file.
         waits_for: what is missing to read more of it; empty when nothing is.
         pages: words with boxes, secrets masked.
@@ -183,7 +185,10 @@ class ParsedAndChunked:
         )
         parsed, masked = self._masker.mask(parsed)
         document = replace(normalise(parsed, facts, self._detector, self._clock), masked=masked)
-        chunks = tuple(chunk_document(document, self._policy, self._tokenizer))
+        parsed = replace(parsed, blocks=())
+        blocks = deque(document.blocks)
+        document = replace(document, blocks=tuple(map(_without_text, blocks)))
+        chunks = tuple(chunks_of(document, blocks, self._policy, self._tokenizer))
         return MadeDocument(
             with_step(document, ProvenanceKind.CHUNKED, CHUNKER_VERSION, self._clock()),
             chunks,
@@ -246,6 +251,12 @@ class _MadeInChild:
 def unsupported_fingerprint(media_type: MediaType) -> str:
     """Return the fingerprint of a file that nothing reads: it changes as soon as something does."""
     return f"{_UNREAD}:{media_type}"
+
+
+def _without_text(block: Block) -> Block:
+    parsed = block.parsed
+    bare = ParsedBlock(parsed.kind, "", parsed.span, parsed.heading_path, parsed.payload, ())
+    return Block(block.block_id, block.ordinal, bare)
 
 
 def _captioned(parsed: ParsedDocument, captioner: Captioner, data: bytes) -> ParsedDocument:
