@@ -39,8 +39,8 @@ def why_nothing(base: Item, made: MadeDocument) -> tuple[ItemState, str, str]:
         return ItemState.WAITING, made.waits_for, _WAITS.get(made.waits_for, f"it waits for {made.waits_for}")
     if made.members:
         count = len(made.members)
-        files = "one file in it is an item" if count == 1 else f"{count} files in it are items"
-        return ItemState.EMPTY, "members", f"it has no text of its own; the {files} of their own"
+        files = "one file in it is an item of its own" if count == 1 else f"{count} files in it are items of their own"
+        return ItemState.EMPTY, "members", f"it has no text of its own; the {files}"
     failed = Counter(unit.reason or "unreadable" for unit in units if unit.state == "failed")
     if failed and not any(unit.state in {"text", "ocr", "blank"} for unit in units):
         word = failed.most_common(1)[0][0]

@@ -35,12 +35,12 @@ def test_an_attachment_is_an_item_of_its_own_and_is_found_by_its_words() -> None
 def test_a_container_without_words_says_that_its_files_are_items() -> None:
     w = world()
     w.files.write("box.zip", "@a.md one\n@b.md two")
+    w.files.write("case.zip", "@a.md three")
     w.ingest()
-    box = items(w)["box.zip"]
-    assert (box.state, box.reason) == (
-        ItemState.EMPTY,
-        "members: it has no text of its own; the 2 files in it are items of their own",
-    )
+    box, case = items(w)["box.zip"], items(w)["case.zip"]
+    assert box.state is case.state is ItemState.EMPTY
+    assert box.reason == "members: it has no text of its own; the 2 files in it are items of their own"
+    assert case.reason == "members: it has no text of its own; the one file in it is an item of its own"
 
 
 def test_members_stay_while_their_container_is_unchanged() -> None:
