@@ -11,12 +11,17 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from kb.adapters.workers.process import ChildSetup
+from kb.adapters.workers.reader import COMMAND, ChildReader
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import ParsedDocument
 from kb.domain.errors import Unreadable
+from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
 from kb.domain.metadata import ProvenanceKind
+from kb.domain.paths import WorkspacePath
 from kb.ingest.reading_ports import OcrLine, OcrPage, OcrWord, Raster
+from tests.fakes.reading import content
 from tests.unit.adapters.parsers.pdf.making import KnownReader, check_places, laid_out, read
 
 BACKEND = Path(__file__).parents[5] / "backend"
@@ -280,7 +285,7 @@ def test_a_hundred_thousand_objects_are_read() -> None:
     assert run_child(READ, data) == "read ['text']\n"
 
 
-def test_hostile_files_end_their_child_at_worst_and_never_this_process() -> None:
+def test_hostile_files_end_with_a_reason_and_the_next_file_is_read(tmp_path: Path) -> None:
     names = [b"/X%d %d 0 R" % (level, level + 5) for level in range(10)]
     forms = [
         stream(
@@ -293,7 +298,17 @@ def test_hostile_files_end_their_child_at_worst_and_never_this_process() -> None
     inner = zlib.compress(b"\0" * (64 << 20), 9)
     twice = zlib.compress(inner * 16, 9)
     bomb = raw_pdf(ROOT % b"", PAGES, PAGE % FONT, stream(twice, b"/Filter[/FlateDecode/FlateDecode]"))
-    for data in (nested, bomb):
-        outcome = run_child(READ, data, seconds=4)
-        assert outcome.split()[0] in {"read", "refused", "hung", "died"}
-        assert "Traceback" not in outcome
+    limits = ReadingLimits(seconds=3, memory_mb=512)
+    reader = ChildReader({MediaType.PDF: "pdf"}, ChildSetup(COMMAND, limits, folder=tmp_path), width=1)
+    files = [nested, bomb, raw_pdf(ROOT % b"", PAGES, PAGE % FONT, stream(WORDS))]
+    readings = [reader.begin(content(data), WorkspacePath("a.pdf"), MediaType.PDF) for data in files]
+    ends = []
+    for reading in readings:
+        try:
+            ends.append([unit.reason or unit.state for unit in reading.result().coverage])
+        except Unreadable as error:
+            ends.append([error.reason])
+    reader.close()
+    assert ends[0][0] in {"too_slow", "too_complex", "too_much_memory", "crashed"}
+    assert ends[1][0] in {"too_slow", "too_complex", "too_much_memory", "crashed", "expands_too_much", "damaged"}
+    assert ends[2] == ["text"]
