@@ -76,17 +76,24 @@ class MemoryFiles:
 
 @dataclass
 class MemoryAssets:
-    """Copies by their storage path."""
+    """Copies by their storage path; files of more than `copied_up_to` bytes are only referenced."""
 
     copies: dict[str, bytes] = field(default_factory=dict)
     discarded: list[str] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)
+    copied_up_to: int = 1 << 40
+
+    def needs_bytes(self, file: ScannedFile, content: FileBytes) -> bool:
+        del file
+        return content.size <= self.copied_up_to
 
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
         name = asset_id(content.checksum)
+        found = datetime(2026, 4, 27, tzinfo=UTC)
+        if not self.needs_bytes(file, content):
+            return RawAsset(name, content.checksum, content.size, media_type, "reference", file.path, found)
         where = f"assets/{name[:2]}/{name}"
         self.copies[where] = content.data
-        found = datetime(2026, 4, 27, tzinfo=UTC)
         return RawAsset(name, content.checksum, len(content.data), media_type, "copied", where, found)
 
     def settle(self) -> None:

@@ -56,8 +56,9 @@ class FileBytes:
 
     Attributes:
         data: the whole content; of a recording too large for memory only the first bytes.
-        disk_path: absolute; where the rest of such a recording lies, None when `data` is all.
-        disk_size: bytes of that recording.
+        disk_path: absolute; where the rest of such a recording lies, None when `data` is all; empty when the bytes
+            were let go because nothing needs them any more.
+        disk_size: bytes of that recording, or of what was let go.
     """
 
     data: bytes
@@ -70,6 +71,10 @@ class FileBytes:
     def size(self) -> int:
         """Return the bytes of the whole content."""
         return self.disk_size if self.disk_path is not None else len(self.data)
+
+    def without_data(self) -> FileBytes:
+        """Return what is known of the content, less the content."""
+        return FileBytes(b"", self.checksum, self.identity, self.disk_path or "", self.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from kb.domain.spans import LineSpan, Segment
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PARAGRAPH = 20_000
+_PROSE = Prose()
 
 
 def source_text(text: str) -> str:
@@ -137,7 +138,7 @@ def lines_block(kind: BlockKind, lines: list[str], first_line: int, heading_path
         text="\n".join(lines),
         span=line_span(first_line, first_line + len(lines) - 1),
         heading_path=heading_path,
-        payload=Prose(),
+        payload=_PROSE,
         segments=LineSegments.of_lines(lines, first_line),
     )
 

@@ -45,10 +45,6 @@ class DocumentMaker(Protocol):
     def is_current(self, fingerprint: str | None) -> bool:
         """Return whether a file with this fingerprint would be treated the same way now."""
 
-    @property
-    def width(self) -> int:
-        """Return how many files are read at once."""
-
     def begin(
         self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
     ) -> Making:
@@ -247,12 +243,15 @@ class Intake:
         fingerprint = self.maker.fingerprint(media_type)
         if fingerprint is None:
             sentence = f"{family(media_type)} not read by this version"
-            known = unsupported_fingerprint(media_type)
             self._inside(begun.change, ())
-            return self._set_aside(base, ItemState.UNSUPPORTED, UNSUPPORTED, sentence, known, content)
+            return self._set_aside(
+                base, ItemState.UNSUPPORTED, UNSUPPORTED, sentence, unsupported_fingerprint(media_type), content
+            )
         if begun.making is None:
             sentence = f"it lies in {begun.change.depth} other containers, and {self.most_depth} deep is the limit"
             return self._set_aside(base, ItemState.FAILED, "nested_too_deep", sentence, fingerprint, content)
+        if not self.assets.needs_bytes(begun.change.file, content):
+            begun.content = content = content.without_data()
         try:
             made = begun.making.finish()
             self.unpacked.spend(begun.change, made.members)
@@ -386,13 +385,13 @@ def _reason_report(  # noqa: PLR0917 - the parts of one line
 def _report(kind: ItemKind, asset: RawAsset, made: MadeDocument) -> ItemReport:
     document = made.document
     return ItemReport(
-        kind=kind,
-        doc_path=document.workspace_path,
-        doc_id=document.doc_id,
-        asset_id=asset.asset_id,
-        byte_len=asset.byte_len,
-        block_count=len(document.blocks),
-        chunk_count=len(made.chunks),
+        kind,
+        document.workspace_path,
+        document.doc_id,
+        asset.asset_id,
+        asset.byte_len,
+        len(document.blocks),
+        len(made.chunks),
         parser_version=document.parser_version,
         chunker_version=made.chunks[0].chunker_version,
         warnings=document.warnings,

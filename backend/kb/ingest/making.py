@@ -146,33 +146,22 @@ class ParsedAndChunked:
         """Return whether a file with this fingerprint would be treated the same way now."""
         return fingerprint in self._current
 
-    @property
-    def width(self) -> int:
-        """Return how many files are read at once."""
-        return self._reader.width if self._reader else 1
-
     def begin(
         self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
     ) -> Making:
         """Start making the document; text is parsed when it is finished, all else in a child from now on."""
+        bare = content if media_type is MediaType.IMAGE and self._captioner is not None else content.without_data()
         if media_type in self._parsers or self._reader is None:
-            return _MadeHere(
-                lambda: self._made(self._parsers[media_type].parse(content.data, path), path, content, media_type)
-            )
+            read = _Once(self._parsers[media_type], content.data, path)
+            return _MadeHere(lambda: self._made(read, path, bare, media_type))
         reading = self._reader.begin(content, path, media_type, password)
-        return _MadeInChild(reading, lambda parsed: self._made(parsed, path, content, media_type))
-
-    def make(self, path: WorkspacePath, content: FileBytes, media_type: MediaType) -> MadeDocument:
-        """Make the document, waiting for it.
-
-        Raises:
-            Unreadable: nothing can be made of the bytes.
-        """
-        return self.begin(path, content, media_type).finish()
+        return _MadeInChild(reading, lambda: self._made(reading.result, path, bare, media_type))
 
     def _made(
-        self, parsed: ParsedDocument, path: WorkspacePath, content: FileBytes, media_type: MediaType
+        self, read: Callable[[], ParsedDocument], path: WorkspacePath, content: FileBytes, media_type: MediaType
     ) -> MadeDocument:
+        # Called here, so that nobody else holds the document: it is let go piece by piece.
+        parsed = read()
         if media_type is MediaType.IMAGE and self._captioner is not None:
             parsed = _captioned(parsed, self._captioner, content.data)
         now = self._clock()
@@ -197,6 +186,19 @@ class ParsedAndChunked:
             parsed.pages,
             parsed.transcript,
         )
+
+
+class _Once:
+    """Parses a file one time, and lets go of its bytes."""
+
+    def __init__(self, parser: Parser, data: bytes, path: WorkspacePath) -> None:
+        self._parser = parser
+        self._data = data
+        self._path = path
+
+    def __call__(self) -> ParsedDocument:
+        data, self._data = self._data, b""
+        return self._parser.parse(data, self._path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ class _MadeInChild:
     """A document whose file a child reads."""
 
     reading: Reading
-    make: Callable[[ParsedDocument], MadeDocument]
+    make: Callable[[], MadeDocument]
     is_elsewhere: bool = True
 
     def wait(self, seconds: float) -> bool:
@@ -241,7 +243,7 @@ class _MadeInChild:
 
     def finish(self) -> MadeDocument:
         """Take what the child read and make the document of it."""
-        return self.make(self.reading.result())
+        return self.make()
 
     def cancel(self) -> None:
         """Stop the child."""

@@ -44,6 +44,9 @@ class AssetStore(Protocol):
     def keep(self, file: ScannedFile, content: FileBytes, media_type: MediaType) -> RawAsset:
         """Copy the bytes (or only reference them when too big); the same bytes twice are one."""
 
+    def needs_bytes(self, file: ScannedFile, content: FileBytes) -> bool:
+        """Return whether `keep` would copy them."""
+
     def settle(self) -> None:
         """Make the copies durable; to be called before anything that refers to them is committed."""
 

@@ -74,8 +74,7 @@ class CopiedAssets:
         """
         name = asset_id(content.checksum)
         size = content.size
-        # What came out of a container lies nowhere else.
-        if not file.identity.depth and (not self._copies or size > self._threshold or content.disk_path is not None):
+        if not self.needs_bytes(file, content):
             return RawAsset(name, content.checksum, size, media_type, "reference", file.path, self._now())
         where = f"assets/{name[:2]}/{name}"
         try:
@@ -83,6 +82,12 @@ class CopiedAssets:
         except OSError as error:
             raise _unwritten(file.path, error) from error
         return RawAsset(name, content.checksum, size, media_type, "copied", where, self._now())
+
+    def needs_bytes(self, file: ScannedFile, content: FileBytes) -> bool:
+        """Return whether `keep` would copy them."""
+        is_small = content.size <= self._threshold and content.disk_path is None
+        # What came out of a container lies nowhere else.
+        return bool(file.identity.depth) or (self._copies and is_small)
 
     def settle(self) -> None:
         """Make every copy since the last call durable; several at once, so that the disk flushes them together.
