@@ -14,6 +14,9 @@ _PIECES = 24
 _SHORTEST = 6
 _LONGEST = 2_000
 _ERRORS = 0.2
+_LETTERS_A_DIGIT = 40
+# What is mistaken for a digit when it is recognised, and the other way round, in lower case.
+_LOOKS_LIKE = str.maketrans("olidsbzgqt", "0110582997")
 _SPACE = re.compile(r"\s")
 # All but letters and digits; a point or comma in a number and the sign before one stay: 8.5 is not 85.
 _MARKS = re.compile(r"[^\w.,\u2212-]|_|[.,](?!\d)|(?<!\d)[.,]|[\u2212-](?!\d)|(?<=\w)[\u2212-]")
@@ -37,13 +40,13 @@ class Quote:
     def of(cls, text: str) -> Quote:
         """Prepare a quote."""
         words = "".join(_nfkc(text).split())
-        letters = _letters(_nfkc(text).casefold())
+        letters = letters_of(text)
         return cls(words, letters, round(len(letters) * _ERRORS) if len(letters) >= _SHORTEST else 0)
 
 
-def may_hold(text: str, quote: Quote) -> bool:
-    """Return False where a quote surely does not stand letter for letter: a quick look before a close one."""
-    return quote.letters.lstrip("-\u2212") in _letters(_nfkc(text).casefold())
+def letters_of(text: str) -> str:
+    """Return what two readings of one text agree on: its letters and numbers, case-folded."""
+    return _letters(_nfkc(text).casefold())
 
 
 def locate(text: str, quote: Quote, begin: int = 0, *, tolerant: bool = False) -> tuple[int, int] | None:
@@ -55,7 +58,8 @@ def locate(text: str, quote: Quote, begin: int = 0, *, tolerant: bool = False) -
         text: where to look.
         quote: what to look for.
         begin: places from here on are taken before others.
-        tolerant: up to a fifth of the letters may differ, as where a picture or speech was recognised twice.
+        tolerant: up to a fifth of the letters may differ, as where a picture or speech was recognised twice; its
+            numbers may not, for another number says something else.
     """
     if not quote.words:
         return None
@@ -66,7 +70,9 @@ def locate(text: str, quote: Quote, begin: int = 0, *, tolerant: bool = False) -
     found = _search(packed, quote.letters, begin)
     if found is None and tolerant and quote.errors:
         place = _nearest(packed.letters, quote.letters, quote.errors)
-        return packed.origin(*place) if place else None
+        if place and _same_numbers(packed.letters[slice(*place)], quote.letters):
+            return packed.origin(*place)
+        return None
     return found
 
 
@@ -76,7 +82,7 @@ def likeness(text: str, quote: Quote) -> int:
     Cheap, for choosing among the passages of a book where to look closely. With at most `errors` letters wrong, one of
     `errors + 1` pieces is right (the pigeonhole principle).
     """
-    letters = _letters(_nfkc(text).casefold())
+    letters = letters_of(text)
     size = max(3, len(quote.letters) // (quote.errors + 1))
     step = max(size, len(quote.letters) // _PIECES)
     pieces = {quote.letters[at : at + size] for at in range(0, len(quote.letters) - size + 1, step)}
@@ -157,6 +163,26 @@ def _best_end(text: str, wanted: str, *, anchored: bool = False) -> tuple[int, i
         if score < best[1]:
             best = (column, score)
     return best
+
+
+def _same_numbers(one: str, other: str) -> bool:
+    """Return whether each of two readings has the digits of the other, in order, or letters that look like them.
+
+    Of every 40 letters one digit may be misread for another.
+    """
+    forgiven = min(len(one), len(other)) // _LETTERS_A_DIGIT
+    return _lacking(one, other) <= forgiven and _lacking(other, one) <= forgiven
+
+
+def _lacking(digits_of: str, text: str) -> int:
+    """Return how many digits of one text do not stand in another, in order."""
+    there = text.translate(_LOOKS_LIKE)
+    at = lacking = 0
+    for digit in filter(str.isdigit, digits_of):
+        found = there.find(digit, at)
+        lacking += found < 0
+        at = found + 1 if found >= 0 else at
+    return lacking
 
 
 def _letters(text: str) -> str:

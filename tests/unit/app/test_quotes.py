@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.app.quotes import Quote, _nearest, likeness, locate, may_hold
+from kb.app.quotes import Quote, _nearest, letters_of, likeness, locate
 
 TEXT = (
     "Anchors weigh 85 kg.\nChains rust, so they are oiled; the know-\nledge of it is old. 닻의 무게는 85킬로그램이다."
@@ -57,6 +57,24 @@ def test_a_recognised_text_may_differ_in_a_fifth_of_its_letters(quote: str, ther
     assert found(quote) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("station: Buoy 3 | depth: 9 m", "station: Buoy 33 | depth: 9 m"),
+        ("Invoice 2024-118 is due", "Invoice 2024-181 is due today"),
+        ("The dome costs 48,700 euros in all", "The dome costs 52,300 euros in all"),
+    ],
+)
+def test_another_number_is_another_text_however_like_it_reads(text: str, quote: str) -> None:
+    assert locate(text, Quote.of(quote), tolerant=True) is None
+
+
+def test_one_misread_digit_in_a_long_recognised_text_is_forgiven() -> None:
+    text = "The dome costs 48,7OO euros in all"
+    quote = Quote.of("The dome costs 48,70O euros in all")
+    assert locate(text, quote, tolerant=True) == (0, len(text))
+
+
 def test_of_equal_places_the_one_after_the_beginning_is_taken() -> None:
     text = "the end. And then the end."
     assert locate(text, Quote.of("the end")) == (0, 7)
@@ -68,7 +86,7 @@ def test_of_equal_places_the_one_after_the_beginning_is_taken() -> None:
 def test_a_quick_look_overlooks_nothing(quote: str, before: str, after: str) -> None:
     text = before + quote + after
     if locate(text, Quote.of(quote)) is not None:
-        assert may_hold(text, Quote.of(quote))
+        assert Quote.of(quote).letters.lstrip("-\u2212") in letters_of(text)
 
 
 def plain_distance(one: str, other: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kb.app.extents import Extent, meet
-from kb.app.finding import Found, PassageFinder, within
+from kb.app.finding import Found, PassageFinder, within_or_across
 from kb.app.marking import Marks, Pages, marks_at, marks_of
 from kb.app.originals import Originals, kind_by_name
 from kb.app.ports import Catalogue, Reading
@@ -22,7 +22,7 @@ from kb.domain.citations import Citation, cite
 from kb.domain.errors import NotFound
 from kb.domain.items import MediaType
 from kb.domain.paths import WorkspacePath
-from kb.domain.reading import Original
+from kb.domain.reading import KeptChunk, Original
 from kb.domain.recipes import ChunkId, DocumentId
 from kb.domain.text import nfc
 from kb.ingest.ports import TextDecoder
@@ -133,8 +133,18 @@ class Viewer:
             moved = self._moved(row, kept.stored, quote) if row else None
             if moved is not None:
                 return self._view(moved.stored, "moved", moved if quote else None)
-        found = within(kept.stored, Quote.of(quote), tolerant=True) if quote else None
+        found = self._within(kept, quote) if quote else None
         return self._view(kept.stored, "exact" if kept.is_shown else "gone", found)
+
+    def _within(self, kept: KeptChunk, quote: str) -> Found | None:
+        """Return where a quote stands in a passage; one that runs over its edge is marked on both sides."""
+        stored = kept.stored
+        if kept.is_shown:
+            return within_or_across(stored, Quote.of(quote), self._finder.around(stored))
+        ordinal = stored.chunk.ordinal
+        all_of_it = self._reading.passages(stored.chunk.doc_id)
+        near = [passage for passage in all_of_it if abs(passage.chunk.ordinal - ordinal) <= 1]
+        return within_or_across(stored, Quote.of(quote), near)
 
     def _moved(self, row: ItemRow, stored: StoredChunk, quote: str | None) -> Found | None:
         doc_id = row.item.active_doc_id
@@ -192,7 +202,7 @@ class Viewer:
 
     def _view(self, stored: StoredChunk, state: str, found: Found | None) -> View:
         """Mark what was found in a chunk, or the whole chunk."""
-        chunk = stored.chunk
+        chunk = found.stored.chunk if found else stored.chunk
         start, end = (found.start, found.end) if found else (own_start(chunk.text, chunk.segments), len(chunk.text))
         view = _view(
             stored.item_id,
@@ -202,7 +212,11 @@ class Viewer:
             marks=marks_of(chunk, start, end, self._pages),
             doc_id=chunk.doc_id,
         )
-        said = {"quote": chunk.text[start:end] if found else None, "title": stored.title, "chunk_id": chunk.chunk_id}
+        said = {
+            "quote": chunk.text[start:end] if found else None,
+            "title": stored.title,
+            "chunk_id": stored.chunk.chunk_id,
+        }
         return view.model_copy(update=said)
 
     def _original(self, item_id: str, doc_id: str | None) -> Original:
