@@ -12,6 +12,7 @@ from kb.domain.places import CaptionPlace, LinePlace, PagePlace, PartPlace, Plac
 from kb.domain.spans import PartSpan
 
 _SECOND = 1000
+_ROUNDED = 500  # a recording counts as whole seconds, its length rounded
 _PER_CENT = 100.001  # what was rounded may reach a hair beyond
 
 
@@ -46,7 +47,7 @@ class Extent:
             case CaptionPlace():
                 return self._pages > 0
             case TimePlace(_, end_ms):
-                return end_ms <= self._reach("second") * _SECOND
+                return end_ms <= self._reach("second") * _SECOND + _ROUNDED
             case SheetPlace(name):
                 return any(part.part == "sheet" and part.name == name for part in self.parts)
             case PartPlace(kind, number):
