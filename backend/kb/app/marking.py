@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from kb.contract.viewer import LineRange, Part, Rect, TimeRange
 from kb.domain.cells import union
 from kb.domain.chunks import Chunk
-from kb.domain.pages import SCALE, PageText
+from kb.domain.pages import SCALE, PageText, range_rects
 from kb.domain.placed import narrowed
 from kb.domain.places import CaptionPlace, LinePlace, PagePlace, PartPlace, Place, RegionPlace, SheetPlace, TimePlace
 from kb.domain.recipes import DocumentId
@@ -92,23 +92,6 @@ def marks_at(  # noqa: PLR0911 - one for each kind of place
             return Marks(part=Part(kind=part, number=number))
 
 
-def rects_over(page: PageText, ranges: Sequence[tuple[int, int]]) -> list[Rect]:
-    """Return one rectangle a printed line over the words that touch ranges of characters of the page's text."""
-    lines: dict[int, list[int]] = {}
-    first, last = min((r[0] for r in ranges), default=0), max((r[1] for r in ranges), default=0)
-    for word in page.words:
-        if word.start >= last or word.end <= first:
-            continue
-        if any(word.start < end and start < word.end for start, end in ranges):
-            box = lines.setdefault(word.line, [word.x0, word.y0, word.x1, word.y1])
-            box[0], box[1] = min(box[0], word.x0), min(box[1], word.y0)
-            box[2], box[3] = max(box[2], word.x1), max(box[3], word.y1)
-    return [
-        Rect(page=page.page, x=x0 / SCALE, y=y0 / SCALE, w=(x1 - x0) / SCALE, h=(y1 - y0) / SCALE)
-        for x0, y0, x1, y1 in lines.values()
-    ]
-
-
 def _on_pages(spans: Iterable[SourceSpan], doc_id: DocumentId, pages: Pages) -> Iterable[Rect]:
     ranges: dict[int, _Ranges | None] = {}
     for span in spans:
@@ -121,7 +104,7 @@ def _on_pages(spans: Iterable[SourceSpan], doc_id: DocumentId, pages: Pages) -> 
             _add(known, span.char_start, span.char_end)
     for number, wanted in ranges.items():
         page = pages.page(doc_id, number) if wanted else None
-        found = rects_over(page, wanted) if page and wanted else []
+        found = _rects(page, wanted) if page and wanted else []
         # Where the words have no boxes the page as a whole is the nearest that is known.
         yield from found or [_whole(number)]
 
@@ -140,7 +123,7 @@ def _on_picture(chunk: Chunk, segments: Iterable[Segment], wanted: tuple[int, in
         else:
             first = at + max(wanted[0] - segment.start, 0)
             _add(ranges, first, at + min(wanted[1], segment.end) - segment.start)
-    return [*rects_over(page, ranges), *whole]
+    return [*_rects(page, ranges), *whole]
 
 
 def _where(page: PageText, text: str, region: RegionSpan) -> int | None:
@@ -175,6 +158,10 @@ def _add(ranges: _Ranges, start: int, end: int) -> None:
         ranges[-1] = (ranges[-1][0], max(ranges[-1][1], end))
     else:
         ranges.append((start, end))
+
+
+def _rects(page: PageText, ranges: _Ranges) -> list[Rect]:
+    return [Rect(page=page.page, x=x, y=y, w=w, h=h) for x, y, w, h in range_rects(page, ranges)]
 
 
 def _region(page: PageText, x: float, y: float, w: float, h: float) -> Rect:

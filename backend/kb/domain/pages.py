@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
 from typing import Literal, NamedTuple
+from unicodedata import east_asian_width
 
 from kb.domain.errors import ErrorCode, InvalidInput
 
@@ -101,10 +104,40 @@ class Rect(NamedTuple):
 
 def line_rects(page: PageText, start: int, end: int) -> list[Rect]:
     """Return one rectangle a printed line over the words that touch characters `start` to `end` of the page's text."""
+    return range_rects(page, [(start, end)])
+
+
+def range_rects(page: PageText, ranges: Sequence[tuple[int, int]]) -> list[Rect]:
+    """Return one rectangle a printed line over the words that touch ranges of characters of the page's text.
+
+    Of a run of letters that are written without spaces only those asked for are covered, in proportion to the widths
+    of letters: what counts as a word there is often a whole line.
+    """
     lines: dict[int, list[int]] = {}
+    first, last = min((r[0] for r in ranges), default=0), max((r[1] for r in ranges), default=0)
     for word in page.words:
-        if word.start < end and start < word.end:
-            box = lines.setdefault(word.line, [word.x0, word.y0, word.x1, word.y1])
-            box[0], box[1] = min(box[0], word.x0), min(box[1], word.y0)
-            box[2], box[3] = max(box[2], word.x1), max(box[3], word.y1)
+        if word.start >= last or word.end <= first:
+            continue
+        for start, end in ranges:
+            if word.start < end and start < word.end:
+                x0, x1 = _reach(page, word, start, end)
+                box = lines.setdefault(word.line, [x0, word.y0, x1, word.y1])
+                box[0], box[1] = min(box[0], x0), min(box[1], word.y0)
+                box[2], box[3] = max(box[2], x1), max(box[3], word.y1)
     return [Rect(x0 / SCALE, y0 / SCALE, (x1 - x0) / SCALE, (y1 - y0) / SCALE) for x0, y0, x1, y1 in lines.values()]
+
+
+def _reach(page: PageText, word: Word, start: int, end: int) -> tuple[int, int]:
+    """Return from where to where across the page characters `start` to `end` of a word reach."""
+    if start <= word.start and word.end <= end:
+        return word.x0, word.x1
+    text = page.text[word.start : word.end]
+    # A run that stands upright or at an angle says nothing about which of its ends is its beginning.
+    is_level = (word.x1 - word.x0) * page.width > (word.y1 - word.y0) * page.height
+    if not is_level or not any(letter in "WF" for letter in map(east_asian_width, text)):
+        return word.x0, word.x1
+    edges = [0, *accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in text)]
+    one = (word.x1 - word.x0) / edges[-1]
+    left = edges[max(start - word.start, 0)]
+    right = edges[min(end, word.end) - word.start]
+    return word.x0 + int(left * one), word.x0 + ceil(right * one)
