@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kb.answering.terms import overlap, rarity, terms
-from kb.answering.units import Unit, units
+from kb.answering.units import Unit, heads_rows, units
 from kb.domain.answers import ModelRef
 from kb.domain.text import fold
 from kb.retrieval.values import Hit
@@ -120,7 +120,7 @@ def _scored(question: str, hits: Sequence[Hit]) -> list[Extract]:
         heading = overlap(wanted, terms(" ".join((hit.stored.title, *hit.stored.chunk.heading_path))), weights)
         for i, unit in enumerate(found):
             said = texts[index][unit.start : unit.end]
-            if _is_heading(said, hit):
+            if _is_heading(said, hit) or heads_rows(texts[index], unit):
                 continue
             kind = _fits_kind(question, said)
             near = max(shares[max(0, i - 1) : i] + shares[i + 1 : i + 2], default=0.0)

@@ -16,6 +16,8 @@ _RULE = re.compile(r"[\s|:+=_*-]*\Z")
 _ENDED = re.compile(rf"(?:[.!?…:;。！？：；]|(?<=[{CJK}])다)[\"'”’」』）)\]]*\s*\Z")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _WRAP = 40
+_CELLS = " | "
+_LONG_ROW = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,16 @@ class Unit:
 def units(text: str) -> list[Unit]:
     """Return the quotable units of a chunk's text, in order, without surrounding white space.
 
-    A prose line that was wrapped (40 characters or more, no sentence end) goes on in the next line.
+    A prose line that was wrapped (40 characters or more, no sentence end) goes on in the next line. A row of a table
+    (cells parted by ` | `) is one unit, whatever stops are in it, unless its cells hold long prose.
     """
     found: list[Unit] = []
     for start, end in _paragraphs(text):
         prose = text[start:end]
+        if _CELLS in prose and len(prose) <= _LONG_ROW and not _ITEM.match(prose):
+            first, last = start + len(prose) - len(prose.lstrip()), start + len(prose.rstrip())
+            found += [Unit(first, last)] if any(letter.isalnum() for letter in prose) else []
+            continue
         # Line feeds inside are wraps; to the sentence rule they would be ends.
         flat = prose.replace("\n", " ")
         found += [
@@ -42,6 +49,12 @@ def units(text: str) -> list[Unit]:
             if not _RULE.match(flat, first, last) and any(letter.isalnum() for letter in flat[first:last])
         ]
     return found
+
+
+def heads_rows(text: str, unit: Unit) -> bool:
+    """Return whether a unit is a row of headers, `Name | Age`, above rows that repeat them, `Name: Ann | Age: 9`."""
+    first, _, others = text[unit.start : unit.end].partition(_CELLS)
+    return bool(first and others) and text.startswith(f"\n{first}: ", unit.end)
 
 
 def _after_bullet(text: str, start: int, end: int) -> int:
@@ -73,4 +86,6 @@ def _goes_on(before: str, line: str) -> bool:
         and not _ENDED.search(before)
         and not _ITEM.match(line)
         and not _ITEM.match(before)
+        and _CELLS not in before
+        and _CELLS not in line
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.answering.units import units
+from kb.answering.units import heads_rows, units
 
 
 def texts(text: str) -> list[str]:
@@ -42,6 +42,25 @@ def test_lines_of_code_are_units() -> None:
 def test_a_wrapped_line_goes_on_in_the_next() -> None:
     wrapped = "This sentence was wrapped by an editor at eighty\ncolumns and goes on. Then another."
     assert texts(wrapped) == [wrapped.split(" Then", maxsplit=1)[0], "Then another."]
+
+
+def test_rows_of_a_table_are_units_however_long_and_whatever_stops_are_in_them() -> None:
+    rows = [
+        "station | depth | temperature | observer | remark",
+        "station: Buoy 1 | depth: 3 m | temperature: 4.1 C | observer: Bram Ueda | remark: Moved. Was adrift.",
+        "station: Buoy 2 | depth: 6 m | temperature: 4.2 C | observer: Celia Xu | remark:",
+        "station: Buoy 3 | depth: 9 m | temperature: 4.3 C | observer: Dov Sommers | remark: none",
+    ]
+    assert texts("\n".join(rows)) == rows
+    assert texts("A line of prose above that has no stop at its end\n" + rows[1]) == [
+        "A line of prose above that has no stop at its end",
+        rows[1],
+    ]
+
+
+def test_a_row_of_headers_is_told_from_the_rows_that_repeat_them() -> None:
+    text = "name | age\nname: Ann | age: 9\nname: Bo | age: 7"
+    assert [heads_rows(text, unit) for unit in units(text)] == [True, False, False]
 
 
 @pytest.mark.parametrize("text", ["", "   \n\n", "---", "|---|---|", "***", "!!!"])
