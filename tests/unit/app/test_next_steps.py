@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from kb.app.next_steps import NEXT_STEPS, needs_attention, next_step
 from kb.app.settings import Settings
 from kb.domain.coverage import CoverageUnit
+from kb.domain.files import FileIdentity
 from kb.domain.items import ItemState
 from tests.builders import an_item
 
@@ -23,7 +24,11 @@ def test_each_reason_has_a_step_that_can_be_done(word: str) -> None:
 
 
 def test_a_step_names_the_file_to_type_and_of_a_member_its_container() -> None:
-    item = replace(an_item("old mail.eml!/b.pdf", state=ItemState.WAITING), reason="locked: a sentence")
+    item = replace(
+        an_item("old mail.eml!/b.pdf", state=ItemState.WAITING),
+        reason="locked: a sentence",
+        identity=FileIdentity.inside(9, 9, 1),
+    )
     assert "`kb ingest 'old mail.eml' --password`" in (next_step(item, ()) or "")
     partly = replace(an_item("old book.pdf", state=ItemState.READY), reason=None)
     pages = [CoverageUnit("page", 3, 3, "failed", reason="odd_new_word")]
