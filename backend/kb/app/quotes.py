@@ -14,7 +14,7 @@ _PIECES = 24
 _SHORTEST = 6
 _LONGEST = 2_000
 _ERRORS = 0.2
-_LETTERS_A_DIGIT = 40
+_LETTERS_A_DIGIT = 30
 # What is mistaken for a digit when it is recognised, and the other way round, in lower case.
 _LOOKS_LIKE = str.maketrans("olidsbzgqt", "0110582997")
 _SPACE = re.compile(r"\s")
@@ -168,7 +168,7 @@ def _best_end(text: str, wanted: str, *, anchored: bool = False) -> tuple[int, i
 def _same_numbers(one: str, other: str) -> bool:
     """Return whether each of two readings has the digits of the other, in order, or letters that look like them.
 
-    Of every 40 letters one digit may be misread for another.
+    Of every 30 letters one digit may be misread for another.
     """
     forgiven = min(len(one), len(other)) // _LETTERS_A_DIGIT
     return _lacking(one, other) <= forgiven and _lacking(other, one) <= forgiven
