@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kb.domain.embeddings import ChunkKey, Vector
@@ -35,12 +35,13 @@ class TextEntry:
 class TextChanges:
     """Removals come first: a document both removed and added is replaced.
 
-    `position` is the number of the last change, to be kept by the index with the commit.
+    `position` is the number of the last change, to be kept by the index with the commit; `add` may be gone through
+    more than once, and reads a long document anew each time rather than hold it.
     """
 
     position: int
     remove: tuple[DocumentId, ...]
-    add: tuple[TextEntry, ...]
+    add: Iterable[TextEntry]
 
 
 @dataclass(frozen=True, slots=True)

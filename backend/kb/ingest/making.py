@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -12,6 +14,7 @@ from kb.domain.blocks import BlockKind, Heading, Prose
 from kb.domain.chunks import Chunk, ChunkPolicy
 from kb.domain.documents import Block, CanonicalDocument, Member, ParsedBlock, ParsedDocument, ParseWarning
 from kb.domain.errors import CannotRun
+from kb.domain.failures import Cancelled
 from kb.domain.files import FileBytes
 from kb.domain.items import MediaType
 from kb.domain.masking import MaskedSecret
@@ -27,6 +30,8 @@ from kb.ingest.ports import Captioner, LanguageDetector, Masker, Parser, Tokeniz
 from kb.ingest.reading_ports import FormatReader, Reading
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONG = 1 << 20
+"""Bytes of text from which on reading it takes so long that somebody may want to stop meanwhile."""
 _UNREAD = "unsupported-2"
 """Changes whenever files are told apart otherwise: what nothing read is then looked at again."""
 
@@ -153,12 +158,19 @@ class ParsedAndChunked:
         bare = content if media_type is MediaType.IMAGE and self._captioner is not None else content.without_data()
         if media_type in self._parsers or self._reader is None:
             read = _Once(self._parsers[media_type], content.data, path)
-            return _MadeHere(lambda: self._made(read, path, bare, media_type))
+            if len(content.data) < _LONG:
+                return _MadeHere(lambda: self._made(read, path, bare, media_type))
+            return _MadeAside(lambda heed: self._made(read, path, bare, media_type, heed))
         reading = self._reader.begin(content, path, media_type, password)
         return _MadeInChild(reading, lambda: self._made(reading.result, path, bare, media_type))
 
     def _made(
-        self, read: Callable[[], ParsedDocument], path: WorkspacePath, content: FileBytes, media_type: MediaType
+        self,
+        read: Callable[[], ParsedDocument],
+        path: WorkspacePath,
+        content: FileBytes,
+        media_type: MediaType,
+        heed: Callable[[], None] = lambda: None,
     ) -> MadeDocument:
         # Called here, so that nobody else holds the document: it is let go piece by piece.
         parsed = read()
@@ -172,11 +184,14 @@ class ParsedAndChunked:
             modified_at=_modified(content, now),
             discovered_at=now,
         )
+        heed()
         parsed, masked = self._masker.mask(parsed)
+        heed()
         document = replace(normalise(parsed, facts, self._detector, self._clock), masked=masked)
         parsed = replace(parsed, blocks=())
         blocks = deque(document.blocks)
         document = replace(document, blocks=tuple(map(_without_text, blocks)))
+        heed()
         chunks = tuple(chunks_of(document, blocks, self._policy, self._tokenizer))
         return MadeDocument(
             with_step(document, ProvenanceKind.CHUNKED, CHUNKER_VERSION, self._clock()),
@@ -223,6 +238,49 @@ class _MadeHere:
 
     def cancel(self) -> None:
         """Do nothing: nothing has begun."""
+
+
+class _MadeAside:
+    """A document whose long text is dealt with on a thread of its own, from the first wait on: a stop need not wait."""
+
+    is_elsewhere = False
+
+    def __init__(self, make: Callable[[Callable[[], None]], MadeDocument]) -> None:
+        self._make = make
+        self._made = Future[MadeDocument]()
+        self._thread: threading.Thread | None = None
+        self._given_up = False
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the document; return whether it is there."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="long-text", daemon=True)
+            self._thread.start()
+        return bool(wait([self._made], seconds).done)
+
+    def progress(self) -> tuple[int, int, str]:
+        """Return that nothing is known."""
+        return 0, 0, ""
+
+    def finish(self) -> MadeDocument:
+        """Return it, waiting for it."""
+        if self._thread is None:
+            return self._make(self._heed)
+        return self._made.result()
+
+    def cancel(self) -> None:
+        """End with the step in work."""
+        self._given_up = True
+
+    def _run(self) -> None:
+        try:
+            self._made.set_result(self._make(self._heed))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            self._made.set_exception(error)
+
+    def _heed(self) -> None:
+        if self._given_up:
+            raise Cancelled("reading the file was stopped")
 
 
 @dataclass(frozen=True, slots=True)

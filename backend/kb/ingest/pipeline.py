@@ -214,12 +214,12 @@ class IngestRun:
                     unwritten = 0
                 if batch.is_full(self._now()):
                     full, batch = batch, _Batch(self._now())
-                    self._commit(intake, full)
+                    self._commit(intake, full, self._heed_stop)
         except _Stopped:
             # What is read is worth its commit: it costs less than the second that a stop may take.
             self._commit(intake, batch)
             raise
-        self._commit(intake, batch)
+        self._commit(intake, batch, self._heed_stop)
 
     def _intake(self, plan: Plan) -> Intake:
         ports = self._ports
@@ -282,13 +282,13 @@ class IngestRun:
         if outcome.vanished:
             self._gone.append(outcome.vanished)
 
-    def _commit(self, intake: Intake, batch: _Batch) -> None:
+    def _commit(self, intake: Intake, batch: _Batch, heed: Callable[[], object] = lambda: None) -> None:
         """Show a batch: the text index first, then the switch to the new versions."""
         intake.settle()
         if batch.touched:
             self._ports.items.touch(batch.touched)
         if batch.staged:
-            catch_up_text(self._ports.log, self._ports.text_index)
+            catch_up_text(self._ports.log, self._ports.text_index, heed)
             self._ports.documents.activate(batch.staged)
 
     def _delete(self, plan: Plan) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.failures import StorageFailed
+from kb.domain.index import TextEntry, TextSnapshot
 from kb.ingest.library_ports import IndexLog, TextIndexWriter, VectorIndexWriter, VectorStore
 
 _TEXT_CHANGES = 1000
 _VECTOR_CHANGES = 5000
+_ENTRIES_A_GLANCE = 64
 _log = logging.getLogger(__name__)
 
 
@@ -39,27 +41,50 @@ class Rebuilt:
     embeddings_made: int
 
 
-def catch_up_text(log: IndexLog, index: TextIndexWriter) -> bool:
+def catch_up_text(log: IndexLog, index: TextIndexWriter, heed: Callable[[], object] = lambda: None) -> bool:
     """Bring the text index to the end of the log; return whether anything was written.
+
+    Args:
+        log: what is to be done.
+        index: where it is done.
+        heed: called now and then; what it raises ends the work, which the next call does from where it stood before.
 
     Raises:
         StorageFailed: it can neither be brought up nor built anew.
     """
     position = index.position()
     if position is None:
-        index.rebuild(log.text_snapshot())
+        index.rebuild(_heeding_snapshot(log.text_snapshot(), heed))
         return True
     start = position
     try:
         while (changes := log.text_changes(position, _TEXT_CHANGES)) is not None:
-            index.apply(changes)
+            index.apply(replace(changes, add=_Heeding(changes.add, heed)))
             position = changes.position
     except StorageFailed as error:
         # It broke under our hands, or is from another library: building anew mends both, or fails for good.
         _log.warning("the text index is built anew: %s", error)
-        index.rebuild(log.text_snapshot())
+        index.rebuild(_heeding_snapshot(log.text_snapshot(), heed))
         return True
     return position != start
+
+
+class _Heeding:
+    """Entries that ask now and then whether to go on."""
+
+    def __init__(self, entries: Iterable[TextEntry], heed: Callable[[], object]) -> None:
+        self._entries = entries
+        self._heed = heed
+
+    def __iter__(self) -> Iterator[TextEntry]:
+        for number, entry in enumerate(self._entries):
+            if number % _ENTRIES_A_GLANCE == 0:
+                self._heed()
+            yield entry
+
+
+def _heeding_snapshot(snapshot: TextSnapshot, heed: Callable[[], object]) -> TextSnapshot:
+    return replace(snapshot, entries=iter(_Heeding(snapshot.entries, heed)))
 
 
 def catch_up_vectors(

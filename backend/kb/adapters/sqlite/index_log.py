@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from kb.adapters.sqlite.connection import Connection, Library, Row
@@ -34,10 +35,16 @@ _BATCH = 500
 
 
 class SqliteIndexLog:
-    """Wraps the library file: the ordered log of index work."""
+    """Wraps the library file: the ordered log of index work.
 
-    def __init__(self, library: Library) -> None:
+    Args:
+        library: the file.
+        most_held: of more entries than these none is held in memory.
+    """
+
+    def __init__(self, library: Library, *, most_held: int = 5_000) -> None:
         self._library = library
+        self._most_held = most_held
 
     def text_changes(self, after: int, limit: int) -> TextChanges | None:
         """Return the next changes after a position, None when there are none.
@@ -56,12 +63,10 @@ class SqliteIndexLog:
             if not rows:
                 return None
             remove = dict.fromkeys(doc_id for _, op, doc_id in rows if op == "remove")
-            entries: list[TextEntry] = []
-            for part in _parts(list(dict.fromkeys(doc_id for _, _, doc_id in rows))):
-                marks = ",".join("?" * len(part))
-                sql = f"{_ENTRY} AND c.doc_id IN ({marks}) ORDER BY c.chunk_key"
-                entries += map(_entry, view.execute(sql, part))
-            return TextChanges(rows[-1][0], tuple(map(DocumentId, remove)), tuple(entries))
+            doc_ids = tuple(dict.fromkeys(doc_id for _, _, doc_id in rows))
+            entries = tuple(islice(_entries(view, doc_ids), self._most_held + 1))
+            add = entries if len(entries) <= self._most_held else _Entries(self._library, doc_ids)
+            return TextChanges(rows[-1][0], tuple(map(DocumentId, remove)), add)
 
     def vector_changes(self, model: EmbeddingModel, after: int, limit: int) -> VectorChanges | None:
         """Return the next vector changes after a position, None when there are none.
@@ -150,6 +155,24 @@ class SqliteIndexLog:
                     "INSERT OR REPLACE INTO schema_meta (key, value) VALUES (?, ?)",
                     (f"{projection}_log_trimmed", str(last)),
                 )
+
+
+class _Entries:
+    """The entries of documents as they are whenever one looks; what changes meanwhile is on the log, further on."""
+
+    def __init__(self, library: Library, doc_ids: Sequence[str]) -> None:
+        self._library = library
+        self._doc_ids = doc_ids
+
+    def __iter__(self) -> Iterator[TextEntry]:
+        with self._library.view() as view:
+            yield from _entries(view, self._doc_ids)
+
+
+def _entries(view: Connection, doc_ids: Sequence[str]) -> Iterator[TextEntry]:
+    for part in _parts(doc_ids):
+        marks = ",".join("?" * len(part))
+        yield from map(_entry, view.execute(f"{_ENTRY} AND c.doc_id IN ({marks}) ORDER BY c.chunk_key", part))
 
 
 def _entry(row: Row) -> TextEntry:
