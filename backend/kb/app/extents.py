@@ -63,12 +63,14 @@ class Extent:
 
 
 def meet(one: Place, other: Place) -> bool:  # noqa: PLR0911 - one for each kind of place
-    """Return whether two places of one document have something in common."""
+    """Return whether two places of one document have something in common; of runs of pages one holds the other."""
     match one, other:
         case LinePlace(), LinePlace():
             return one.start <= other.end and other.start <= one.end
         case PagePlace(), PagePlace():
-            return one.start <= other.end and other.start <= one.end
+            # A passage over pages 2 and 3 that was cited on pages 1 and 2 has moved by a page.
+            within = one.start >= other.start and one.end <= other.end
+            return within or (other.start >= one.start and other.end <= one.end)
         case TimePlace(), TimePlace():
             return one.start_ms <= other.end_ms and other.start_ms <= one.end_ms
         case RegionPlace(), RegionPlace():

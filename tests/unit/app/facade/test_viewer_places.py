@@ -89,6 +89,20 @@ def test_a_quote_on_another_page_than_cited_has_moved(shelf: Shelf) -> None:
     assert shelf.open("a.pdf#page=1", "an unknown sentence").state == "gone"
 
 
+def test_a_passage_over_two_pages_that_are_two_others_now_has_moved(shelf: Shelf) -> None:
+    blank, first, second = page_of(1, "A new page"), replace(FIRST, page=2), replace(SECOND, page=3)
+    running = piece(
+        ("and the boats", PageSpan(2, 31, 44)),
+        ("wait until dawn.", PageSpan(3, 0, 16)),
+    )
+    units = (CoverageUnit("page", 1, 3, "text"),)
+    shelf.put("a.pdf", MediaType.PDF, running, coverage=units, pages=(blank, first, second))
+    assert shelf.open("a.pdf#page=1-2", "the boats wait until").state == "moved"
+    assert shelf.open("a.pdf#page=2-3", "the boats wait until").state == "exact"
+    assert shelf.open("a.pdf#page=2", "the boats wait until").state == "exact"
+    assert shelf.open("a.pdf#page=1-3", "the boats").state == "exact"
+
+
 def test_a_cited_version_that_is_superseded_opens_where_its_words_are_now(shelf: Shelf) -> None:
     cited = book(shelf)
     only = piece(("Nobody minds.", PageSpan(1, 0, 13)))
