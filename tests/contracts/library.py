@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kb.domain.coverage import CoverageUnit
 from kb.domain.embeddings import ChunkKey
 from kb.domain.files import FileIdentity, ScannedFile
 from kb.domain.items import ItemState, MediaType
@@ -128,6 +129,14 @@ class DocumentWriterContract:
         changes = ports.log.text_changes(0, 10)
         assert changes is not None
         assert [entry.text for entry in changes.add] == ["Kebab grills.", "It rotates."]
+
+    def test_documents_read_in_part_are_known(self, ports: Ports) -> None:
+        whole, part = staged("a.md", "Kebab grills."), staged("b.md", "It rotates.")
+        lacking = replace(
+            part.document, coverage=(CoverageUnit("page", 1, 1, "text"), CoverageUnit("page", 2, 2, "failed"))
+        )
+        ports.publish(whole, replace(part, document=lacking))
+        assert ports.documents.unread() == {lacking.doc_id}
 
     def test_activation_shows_it_whole(self, ports: Ports) -> None:
         one = staged("a.md", "Kebab grills.", "It rotates.")

@@ -107,6 +107,9 @@ class MemoryLibrary:
     def staged(self) -> Sequence[DocumentId]:
         return self._documents.staged()
 
+    def unread(self) -> frozenset[DocumentId]:
+        return self._documents.unread()
+
     def purge(self, keep_versions: int) -> Sequence[str]:
         self._called()
         return self._documents.purge(keep_versions)

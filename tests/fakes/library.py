@@ -190,6 +190,13 @@ class FakeDocumentWriter:
                 lib.write("text", "remove", document.doc_id)
             lib.write("text", "add", document.doc_id)
 
+    def unread(self) -> frozenset[DocumentId]:
+        return frozenset(
+            doc_id
+            for doc_id, (document, _) in self.library.documents.items()
+            if any(unit.state in {"failed", "waiting"} for unit in document.coverage)
+        )
+
     def activate(self, doc_ids: Sequence[DocumentId]) -> None:
         lib = self.library
         superseded: list[DocumentId] = []

@@ -28,7 +28,7 @@ from kb.domain.recipes import asset_id as asset_id_of
 from kb.ingest.library_ports import DocumentWriter, ItemStore
 from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
 from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes
-from kb.ingest.plan import Change, wants_retry
+from kb.ingest.plan import Change
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource
 from kb.ingest.reasons import LOCKED, family, why_nothing, with_hint
 from kb.ingest.report import UNSUPPORTED, ItemKind, ItemReport, unchanged
@@ -121,7 +121,7 @@ class Intake:
     Attributes:
         missing: items whose file is gone; one whose content turns up elsewhere is taken out: it moved.
         model: whose pending records are written; None without an embedder.
-        retry: failed and waiting items are made again although unchanged.
+        retries: whether an item is made again although unchanged.
         members: known attachments and archive members of the files to read, by path; used up.
         password: opens locked files; kept nowhere.
         most_depth: how many containers a file may lie in, and a container less than that.
@@ -137,7 +137,7 @@ class Intake:
     missing: dict[WorkspacePath, Item]
     model: EmbeddingModel | None = None
     artifacts: ArtifactStore | None = None
-    retry: bool = False
+    retries: Callable[[Item], bool] = lambda _item: False
     members: dict[WorkspacePath, Item] = field(default_factory=dict)
     password: str | None = field(default=None, repr=False)
     most_depth: int = 3
@@ -360,7 +360,7 @@ class Intake:
         return not any(self._is_stale(known) for known in (item, *inside))
 
     def _is_stale(self, item: Item) -> bool:
-        return not self.maker.is_current(item.fingerprint) or (self.retry and wants_retry(item))
+        return not self.maker.is_current(item.fingerprint) or self.retries(item)
 
     def _take_moved(self, checksum: str) -> Item | None:
         paths = self._moved.get(checksum)

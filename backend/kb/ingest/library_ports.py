@@ -70,6 +70,9 @@ class DocumentWriter(Protocol):
     def staged(self) -> Sequence[DocumentId]:
         """Return versions that are still `indexing`, such as a crash leaves behind."""
 
+    def unread(self) -> frozenset[DocumentId]:
+        """Return documents of which pages or other parts failed or wait for something."""
+
     def purge(self, keep_versions: int) -> Sequence[str]:
         """Remove superseded versions beyond `keep_versions` that no kept answer cites.
 

@@ -16,6 +16,7 @@ from kb.domain.documents import Block, CanonicalDocument, Member, ParsedBlock, P
 from kb.domain.errors import CannotRun
 from kb.domain.failures import Cancelled
 from kb.domain.files import FileBytes
+from kb.domain.ids import content_hash
 from kb.domain.items import MediaType
 from kb.domain.masking import MaskedSecret
 from kb.domain.metadata import ProvenanceKind
@@ -180,7 +181,7 @@ class ParsedAndChunked:
         facts = SourceFacts(
             path=path,
             asset_id=asset_id(content.checksum),
-            parser_version=self._versions[media_type],
+            parser_version=f"{self._versions[media_type]}{_lacking(parsed)}",
             modified_at=_modified(content, now),
             discovered_at=now,
         )
@@ -306,6 +307,12 @@ class _MadeInChild:
     def cancel(self) -> None:
         """Stop the child."""
         self.reading.cancel()
+
+
+def _lacking(parsed: ParsedDocument) -> str:
+    """Return what tells a document read in part from the same one read better: else both would have one id."""
+    lacking = [(unit.kind, unit.start, unit.end) for unit in parsed.coverage if unit.state == "failed"]
+    return f"+lacking-{content_hash(repr(lacking).encode())[:12]}" if lacking else ""
 
 
 def unsupported_fingerprint(media_type: MediaType) -> str:

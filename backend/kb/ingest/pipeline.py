@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.failures import ModelUnavailable
@@ -23,7 +24,7 @@ from kb.ingest.embedding import embed_pending
 from kb.ingest.intake import Begun, DocumentMaker, Intake, Outcome
 from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
 from kb.ingest.members import UNPACKED_BYTES, Unpacked
-from kb.ingest.plan import Change, Plan, make_plan
+from kb.ingest.plan import Change, Plan, make_plan, retrying
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
 from kb.ingest.projections import catch_up_text, catch_up_vectors
@@ -72,7 +73,7 @@ class IngestOptions:
     Attributes:
         workers: passages embedded at once, one thread each.
         keep_versions: superseded versions kept of each item, beside those that answers cite.
-        retry: failed and waiting files are read again although unchanged.
+        retry: what failed or waits, in whole or in part, is read again although unchanged.
         summary_only: no line for each file is kept.
         password: opens locked files; failed and waiting files are then read again. Kept nowhere.
         most_depth: how many containers a file may lie in, and a container less than that.
@@ -181,7 +182,7 @@ class IngestRun:
             live,
             self._scope,
             is_current=self._ports.maker.is_current,
-            retry=self._retries,
+            retries=self._retries,
             on_unchanged=self._lines.add_unchanged,
         )
         self._lines.scanned = plan.scanned
@@ -232,7 +233,7 @@ class IngestRun:
             missing=plan.missing,
             model=self._model,
             artifacts=ports.artifacts,
-            retry=self._retries,
+            retries=self._retries,
             members={path: item for inside in plan.members.values() for path, item in inside.items()},
             password=self._options.password,
             most_depth=self._options.most_depth,
@@ -346,9 +347,11 @@ class IngestRun:
         if self._should_stop():
             raise _Stopped
 
-    @property
-    def _retries(self) -> bool:
-        return self._options.retry or self._options.password is not None
+    @cached_property
+    def _retries(self) -> Callable[[Item], bool]:
+        if self._options.retry or self._options.password is not None:
+            return retrying(self._ports.documents.unread())
+        return lambda _item: False
 
     @property
     def _model(self) -> EmbeddingModel | None:

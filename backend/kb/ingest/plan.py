@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kb.domain.files import FileBytes, ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item, ItemState
 from kb.domain.paths import WorkspacePath
-from kb.domain.recipes import ItemId
+from kb.domain.recipes import DocumentId, ItemId
 from kb.ingest.order import weight_of
 
 # The scan could not see what is there: nothing is known to be gone.
@@ -57,7 +57,7 @@ def make_plan(
     scope: Scope,
     *,
     is_current: Callable[[str | None], bool],
-    retry: bool = False,
+    retries: Callable[[Item], bool] = lambda _item: False,
     on_unchanged: Callable[[Item], object] = lambda _item: None,
 ) -> Plan:
     """Compare the scan with `live`, which is used up.
@@ -67,7 +67,7 @@ def make_plan(
         live: every item the library knows, by path.
         scope: what was scanned; items outside it are left alone.
         is_current: whether a fingerprint is what this version would give.
-        retry: read failed and waiting items again even when unchanged.
+        retries: whether an item is read again even when unchanged.
         on_unchanged: called for each file that needs nothing.
     """
     plan = Plan()
@@ -79,7 +79,7 @@ def make_plan(
             continue
         item = live.pop(entry.path, None)
         inside = members.pop(entry.path, {})
-        if item is None or _needs_reading(item, entry, inside.values(), is_current, retry=retry):
+        if item is None or _needs_reading(item, entry, inside.values(), is_current, retries):
             plan.changes.append(Change(entry, item))
             plan.members[entry.path] = inside
             continue
@@ -108,17 +108,21 @@ def _take_members(live: dict[WorkspacePath, Item]) -> dict[WorkspacePath, dict[W
     return members
 
 
-def wants_retry(item: Item) -> bool:
-    """Return whether `retry` reads this item again."""
-    return item.state in _RETRIED
+def retrying(unread: Collection[DocumentId]) -> Callable[[Item], bool]:
+    """Return what a retry reads again: what failed or waits, in whole or, as the documents `unread`, in part."""
+    return lambda item: item.state in _RETRIED or item.active_doc_id in unread
 
 
 def _needs_reading(
-    item: Item, file: ScannedFile, inside: Iterable[Item], is_current: Callable[[str | None], bool], *, retry: bool
+    item: Item,
+    file: ScannedFile,
+    inside: Iterable[Item],
+    is_current: Callable[[str | None], bool],
+    retries: Callable[[Item], bool],
 ) -> bool:
     if item.identity != file.identity:
         return True
-    return any(not is_current(known.fingerprint) or (retry and wants_retry(known)) for known in (item, *inside))
+    return any(not is_current(known.fingerprint) or retries(known) for known in (item, *inside))
 
 
 def _is_within(path: str, scope_paths: tuple[WorkspacePath, ...]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ WHOLE = ChunkPolicy()
 CUT = ChunkPolicy(target_characters=400, overlap_characters=80, max_tokens=40)
 
 
-def placed(segments: tuple[Segment, ...]) -> list[str]:
+def placed(segments: Sequence[Segment]) -> list[str]:
     return [f"{s.start}-{s.end} {json.dumps(span_to_json(s.span))}" for s in segments]
 
 

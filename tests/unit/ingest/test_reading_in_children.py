@@ -154,3 +154,26 @@ def test_a_password_is_not_part_of_what_an_options_object_shows() -> None:
     from kb.ingest.pipeline import IngestOptions
 
     assert "sesame" not in repr(replace(IngestOptions(), password="sesame"))
+
+
+def test_a_document_read_in_part_is_read_again_by_a_retry_and_is_then_another_version() -> None:
+    lost = [True]
+
+    def read(source: SourceFile, limits: ReadingLimits, tell: Tell) -> ParsedDocument:
+        pages = PagesParser().read(source, limits, tell)
+        if not lost:
+            return pages
+        failed = CoverageUnit("page", 2, 2, "failed", reason="crashed")
+        return replace(pages, blocks=pages.blocks[:1], pages=pages.pages[:1], coverage=(pages.coverage[0], failed))
+
+    w = world(ScriptedParser(read))
+    w.files.write("a.pdf", "first page\fsecond page")
+    w.ingest()
+    first = w.library.item("a.pdf")
+    assert w.library.visible() == {"a.pdf": ["first page"]}
+    lost.clear()
+    assert counts(w.ingest()) == {"scanned": 1, "skipped": 1}
+    assert counts(w.ingest(retry=True)) == {"scanned": 1, "updated": 1, "embedded": 1}
+    assert "second page" in " ".join(w.library.visible()["a.pdf"])
+    assert w.library.item("a.pdf").active_doc_id != first.active_doc_id
+    assert counts(w.ingest(retry=True)) == {"scanned": 1, "skipped": 1}

@@ -139,6 +139,11 @@ class SqliteDocumentWriter:
         )
         return [DocumentId(doc_id) for (doc_id,) in rows]
 
+    def unread(self) -> frozenset[DocumentId]:
+        """Return documents of which pages or other parts failed or wait for something."""
+        rows = self._library.rows("SELECT doc_id FROM documents WHERE unread_units > 0")
+        return frozenset(DocumentId(doc_id) for (doc_id,) in rows)
+
     def purge(self, keep_versions: int) -> Sequence[str]:
         """Remove superseded versions beyond `keep_versions` that no kept answer cites.
 
