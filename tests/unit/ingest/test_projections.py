@@ -113,3 +113,20 @@ def test_a_rebuild_of_vectors_alone_leaves_the_text_index_as_it_is(world: World)
     done = rebuild(world.library, world.library, MODEL, None, (world.scan_index,), embeddings_made=int)
     assert (done.text_entries, done.vectors) == (None, {"scan": 2})
     assert world.text_index.rebuilds == 0
+
+
+class Stop(Exception):
+    """Somebody does not want to wait."""
+
+
+def stop() -> None:
+    raise Stop
+
+
+def test_a_stop_ends_the_work_and_the_next_call_does_it(world: World) -> None:
+    for index in (MemoryTextIndex(), MemoryTextIndex(at=None)):
+        with pytest.raises(Stop):
+            catch_up_text(world.library, index, stop)
+        assert index.texts() == []
+        catch_up_text(world.library, index)
+        assert index.texts() == ["Apples are red.", "Bananas are yellow."]

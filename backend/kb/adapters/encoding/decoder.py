@@ -120,7 +120,9 @@ def _pieces(data: bytes, form: _Form, size: int) -> Iterator[str]:
             yield "".join((*held, text[:cut]))
             held = []
         held.append(text[cut:])
-    yield "".join(held)
+    last = "".join(held)
+    held.clear()
+    yield last
 
 
 def _unmarked_utf16(sample: bytes) -> str:

@@ -68,3 +68,16 @@ def test_an_entry_carries_all_that_filters_ask(ports: Ports) -> None:
     (entry,) = ports.log.text_snapshot().entries
     assert (entry.path, entry.heading, entry.lang) == ("notes/a.md", "Grill", "ko")
     assert (entry.tags, entry.trust_rank, entry.kinds) == (("a", "b"), 2, ("note", "markdown"))
+
+
+def test_more_entries_than_may_be_held_are_read_whenever_they_are_gone_through(library: Library, ports: Ports) -> None:
+    ports.publish(*(staged(f"{number}.md", f"Passage {number}.") for number in range(4)))
+    held = SqliteIndexLog(library, most_held=4).text_changes(0, 10)
+    changes = SqliteIndexLog(library, most_held=3).text_changes(0, 10)
+    assert held is not None
+    assert changes is not None
+    assert isinstance(held.add, tuple)
+    assert not isinstance(changes.add, tuple)
+    assert list(changes.add) == list(changes.add) == list(held.add)
+    ports.items.delete_items([staged("2.md").item.item_id])
+    assert [entry.text for entry in changes.add] == ["Passage 0.", "Passage 1.", "Passage 3."]
