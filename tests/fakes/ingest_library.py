@@ -22,7 +22,7 @@ from kb.ingest.library_ports import PendingText
 from tests.fakes.library import FakeDocumentWriter, FakeIndexLog, FakeItemStore, FakeLibrary, FakeVectorStore
 
 
-class Crash(Exception):
+class Crash(BaseException):
     """The process died here."""
 
 

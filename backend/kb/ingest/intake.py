@@ -21,17 +21,17 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import CannotRun, Unreadable
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.ids import uuid7
-from kb.domain.items import MEMBER, Item, ItemState, MediaType, RawAsset
+from kb.domain.items import MEMBER, Item, ItemState, MediaType
 from kb.domain.paths import WorkspacePath
-from kb.domain.recipes import AssetId, DocumentId, ItemId
+from kb.domain.recipes import DocumentId, ItemId
 from kb.domain.recipes import asset_id as asset_id_of
 from kb.ingest.library_ports import DocumentWriter, ItemStore
 from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
-from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes
+from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes, outermost
 from kb.ingest.plan import Change
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource
-from kb.ingest.reasons import LOCKED, family, why_nothing, with_hint
-from kb.ingest.report import UNSUPPORTED, ItemKind, ItemReport, unchanged
+from kb.ingest.reasons import LOCKED, UNEXPECTED, family, why_nothing, with_hint
+from kb.ingest.report import UNSUPPORTED, ItemKind, ItemReport, made_report, reason_report, unchanged
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class Intake:
         missing: items whose file is gone; one whose content turns up elsewhere is taken out: it moved.
         model: whose pending records are written; None without an embedder.
         retries: whether an item is made again although unchanged.
-        members: known attachments and archive members of the files to read, by path; used up.
+        members: known attachments and archive members of the files to read, by file and path; used up.
         password: opens locked files; kept nowhere.
         most_depth: how many containers a file may lie in, and a container less than that.
         unpacked: bounds what comes out of containers in containers.
@@ -138,13 +138,13 @@ class Intake:
     model: EmbeddingModel | None = None
     artifacts: ArtifactStore | None = None
     retries: Callable[[Item], bool] = lambda _item: False
-    members: dict[WorkspacePath, Item] = field(default_factory=dict)
+    members: dict[WorkspacePath, dict[WorkspacePath, Item]] = field(default_factory=dict)
     password: str | None = field(default=None, repr=False)
     most_depth: int = 3
     unpacked: Unpacked = field(default_factory=Unpacked)
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     new_id: Callable[[], ItemId] = new_item_id
-    _writes: list[Callable[[], None]] = field(default_factory=list)
+    _writes: list[tuple[Item, Callable[[], None]]] = field(default_factory=list)
     _moved: dict[str, list[WorkspacePath]] = field(default_factory=dict)
     _left: dict[str, int] = field(default_factory=dict)
     _open: dict[str, Item] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class Intake:
                 return Begun(change, self._unread(file, item, error))
         now = file._replace(identity=content.identity)
         change = change._replace(file=now)
-        if item and self._is_known(item, content):
+        if item and self._is_known(change, item, content):
             return Begun(change, Outcome(touched=(item.item_id, now), report=unchanged(item)))
         moved = self._take_moved(content.checksum) if item is None else None
         before = item or moved or self._take_gone(file.path, content.checksum)
@@ -207,21 +207,42 @@ class Intake:
         """Begin and finish one file."""
         return self.finish(self.begin(change))
 
-    def settle(self) -> None:
+    def settle(self) -> list[Item]:
         """Write what was taken in, in its order and in one transaction: a disk flush costs more than a document.
+
+        Returns the items of files whose document cannot be kept, which is then said of them; it costs no other file.
 
         Raises:
             StorageFailed: the library or the copies cannot be written; nothing of it is kept.
         """
         writes, self._writes = self._writes, []
         if not writes:
-            return
+            return []
         self.assets.settle()
         if self.artifacts is not None:
             self.artifacts.settle()
-        with self.together():
-            for write in writes:
+        try:
+            with self.together():
+                for _, write in writes:
+                    write()
+        except CannotRun:
+            raise
+        except Exception:  # noqa: BLE001 - which of them it was is found out one by one
+            return [lost for item, write in writes if (lost := self._written_alone(item, write))]
+        return []
+
+    def _written_alone(self, item: Item, write: Callable[[], None]) -> Item | None:
+        try:
+            with self.together():
                 write()
+        except CannotRun:
+            raise
+        except Exception:  # noqa: BLE001
+            _log.exception("what was read of %s could not be kept", item.path)
+            lost = replace(item, state=ItemState.FAILED, reason=f"internal: {UNEXPECTED}", active_doc_id=None)
+            self.items.save_item(lost)
+            return lost
+        return None
 
     @property
     def unsettled(self) -> int:
@@ -263,8 +284,7 @@ class Intake:
         except Exception:  # noqa: BLE001
             # A parser that stumbles over one file costs that file only.
             _log.exception("%s could not be parsed", base.path)
-            sentence = "something unexpected went wrong while reading it; please report it with `kb doctor`'s output"
-            return self._set_aside(base, ItemState.FAILED, "internal", sentence, fingerprint, content)
+            return self._set_aside(base, ItemState.FAILED, "internal", UNEXPECTED, fingerprint, content)
         members = self._inside(begun.change, made.members)
         if made.chunks:
             outcome = self._staged(begun, base, content, made, fingerprint)
@@ -278,25 +298,25 @@ class Intake:
         if self.artifacts is not None:
             self.artifacts.keep(made.document.doc_id, made.pages, made.transcript)
         item = replace(base, state=ItemState.READY, reason=None, asset_id=asset.asset_id, fingerprint=fingerprint)
-        self._writes.append(
-            partial(self.documents.stage, self._held(item), asset, made.document, made.chunks, self.model)
-        )
+        write = partial(self.documents.stage, self._held(item), asset, made.document, made.chunks, self.model)
+        self._writes.append((item, write))
         return Outcome(
-            replace(_report(begun.kind, asset, made), item_id=base.item_id, renamed_from=begun.moved_from),
+            replace(made_report(begun.kind, asset, made), item_id=base.item_id, renamed_from=begun.moved_from),
             staged=made.document.doc_id,
             characters=sum(len(chunk.text) for chunk in made.chunks),
         )
 
     def _inside(self, change: Change, members: Sequence[Member]) -> tuple[Change, ...]:
         """Return the files inside a file as changes to take in; known ones that are not in it any more are missing."""
-        found = member_changes(change, members, self.members)
+        known = self.members.get(outermost(change), {})
+        found = member_changes(change, members, known)
         kept = {inner.file.path for inner in found}
         beginning = len(change.file.path) + len(MEMBER)
-        for path in known_inside(self.members, change.file.path):
+        for path in known_inside(known, change.file.path):
             if path[:beginning] + path[beginning:].partition(MEMBER)[0] not in kept:
-                self._miss(self.members.pop(path))
+                self._miss(known.pop(path))
         for inner in kept:
-            self.members.pop(inner, None)
+            known.pop(inner, None)
         if found:
             self._left[change.file.path] = len(found)
         return found
@@ -312,7 +332,8 @@ class Intake:
         """Count one member as taken in; with the last one the container counts as read."""
         self._left[container] -= 1
         if not self._left[container]:
-            self._writes.append(partial(self.items.save_item, self._open.pop(container)))
+            item = self._open.pop(container)
+            self._writes.append((item, partial(self.items.save_item, item)))
 
     def _miss(self, item: Item) -> None:
         """Count an item as missing: its content may turn up elsewhere, else it is deleted with the end of the run."""
@@ -332,16 +353,16 @@ class Intake:
     ) -> Outcome:
         """Keep the item with its reason; a good version made from earlier content stays active."""
         aside = replace(base, state=state, reason=f"{word}: {sentence}", fingerprint=fingerprint, coverage=coverage)
-        self._writes.append(partial(self.items.save_item, self._held(aside)))
+        self._writes.append((aside, partial(self.items.save_item, self._held(aside))))
         kind = ItemKind.ERROR if state is ItemState.FAILED else ItemKind.SKIPPED
         asset = asset_id_of(content.checksum)
-        return Outcome(_reason_report(kind, base, word, sentence, asset, content.size))
+        return Outcome(reason_report(kind, base, word, sentence, asset, content.size))
 
     def _unread(self, file: ScannedFile, item: Item | None, error: Unreadable) -> Outcome:
         sentence = with_hint(error)
         if error.reason == "vanished":
-            for path in known_inside(self.members, file.path):
-                self._miss(self.members.pop(path))
+            for inside in self.members.pop(file.path, {}).values():
+                self._miss(inside)
             report = None if item else ItemReport(ItemKind.ERROR, file.path, error=sentence, reason=error.reason)
             return Outcome(report, vanished=item)
         reason = f"{error.reason}: {sentence}"
@@ -350,14 +371,16 @@ class Intake:
         base = item or Item(self.new_id(), file.path, file.disk_name, file.identity, ItemState.NEW)
         # No fingerprint: whether it can be read now is not told by its stat, so the next run tries again.
         failed = replace(base, disk_name=file.disk_name, identity=file.identity, fingerprint=None)
-        self._writes.append(partial(self.items.save_item, replace(failed, state=ItemState.FAILED, reason=reason)))
-        return Outcome(_reason_report(ItemKind.ERROR, base, error.reason, sentence))
+        failed = replace(failed, state=ItemState.FAILED, reason=reason)
+        self._writes.append((failed, partial(self.items.save_item, failed)))
+        return Outcome(reason_report(ItemKind.ERROR, base, error.reason, sentence))
 
-    def _is_known(self, item: Item, content: FileBytes) -> bool:
+    def _is_known(self, change: Change, item: Item, content: FileBytes) -> bool:
         if item.checksum != content.checksum:
             return False
-        inside = (self.members[path] for path in known_inside(self.members, item.path))
-        return not any(self._is_stale(known) for known in (item, *inside))
+        known = self.members.get(outermost(change), {})
+        inside = (known[path] for path in known_inside(known, item.path))
+        return not any(self._is_stale(one) for one in (item, *inside))
 
     def _is_stale(self, item: Item) -> bool:
         return not self.maker.is_current(item.fingerprint) or self.retries(item)
@@ -372,27 +395,3 @@ class Intake:
             self._gone = self.items.gone_items()
         gone = self._gone.get(path)
         return self._gone.pop(path) if gone and gone.checksum == checksum else None
-
-
-def _reason_report(  # noqa: PLR0917 - the parts of one line
-    kind: ItemKind, item: Item, word: str, sentence: str, asset: AssetId | None = None, byte_len: int | None = None
-) -> ItemReport:
-    return ItemReport(
-        kind, item.path, item.active_doc_id, asset, byte_len, error=sentence, item_id=item.item_id, reason=word
-    )
-
-
-def _report(kind: ItemKind, asset: RawAsset, made: MadeDocument) -> ItemReport:
-    document = made.document
-    return ItemReport(
-        kind,
-        document.workspace_path,
-        document.doc_id,
-        asset.asset_id,
-        asset.byte_len,
-        len(document.blocks),
-        len(made.chunks),
-        parser_version=document.parser_version,
-        chunker_version=made.chunks[0].chunker_version,
-        warnings=document.warnings,
-    )

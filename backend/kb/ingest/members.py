@@ -33,12 +33,12 @@ class Unpacked:
         """
         if not container.depth:
             return
-        outermost = container.file.path.rsplit(MEMBER, container.depth)[0]
-        key = outermost, container.depth
+        file = outermost(container)
+        key = file, container.depth
         self._sizes[key] = self._sizes.get(key, 0) + sum(len(member.data) for member in members)
         if self._sizes[key] > self._most:
             raise Unreadable(
-                f"with it, more than {self._most >> 20:,} MB come out of the containers in {outermost}",
+                f"with it, more than {self._most >> 20:,} MB come out of the containers in {file}",
                 hint="unpack it yourself if you trust it, or raise limits.expanded_mb",
                 reason="expands_too_much",
             )
@@ -48,7 +48,7 @@ def member_changes(
     container: Change, members: Iterable[Member], known: Mapping[WorkspacePath, Item]
 ) -> tuple[Change, ...]:
     """Return each member as a file to take in; of two with one name the later gets a number."""
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     changes: list[Change] = []
     for member in members:
         path = _free(f"{container.file.path}{MEMBER}{_cleaned(member.name)}", taken)
@@ -69,16 +69,21 @@ def known_inside(known: Mapping[WorkspacePath, Item], container: str) -> list[Wo
     return [path for path in known if path.startswith(prefix)]
 
 
-def _free(path: str, taken: set[str]) -> WorkspacePath:
+def outermost(change: Change) -> WorkspacePath:
+    """Return the file on the disk that a file is, or lies in."""
+    return WorkspacePath(change.file.path.rsplit(MEMBER, change.depth)[0] if change.depth else change.file.path)
+
+
+def _free(path: str, taken: dict[str, int]) -> WorkspacePath:
+    """Return the path, with a number if it is taken; `taken` holds the number to try next, for ten thousand alike."""
     stem, dot, suffix = path.rpartition(".")
     if not dot or "/" in suffix:
         stem, suffix = path, ""
-    free = workspace_path(path)
-    number = 2
+    wished = free = workspace_path(path)
     while free in taken:
+        taken[wished] = number = taken[wished] + 1
         free = workspace_path(f"{stem} ({number}){'.' if suffix else ''}{suffix}")
-        number += 1
-    taken.add(free)
+    taken[free] = 1
     return free
 
 

@@ -211,7 +211,7 @@ class IngestRun:
                 self._count(outcome)
                 unwritten += outcome.characters
                 if intake.unsettled >= _SETTLED_FILES or unwritten >= _SETTLED_CHARACTERS:
-                    intake.settle()
+                    self._settle(intake)
                     unwritten = 0
                 if batch.is_full(self._now()):
                     full, batch = batch, _Batch(self._now())
@@ -234,7 +234,7 @@ class IngestRun:
             model=self._model,
             artifacts=ports.artifacts,
             retries=self._retries,
-            members={path: item for inside in plan.members.values() for path, item in inside.items()},
+            members=plan.members,
             password=self._options.password,
             most_depth=self._options.most_depth,
             unpacked=Unpacked(self._options.most_unpacked),
@@ -283,9 +283,13 @@ class IngestRun:
         if outcome.vanished:
             self._gone.append(outcome.vanished)
 
+    def _settle(self, intake: Intake) -> None:
+        for item in intake.settle():
+            self._lines.add_lost(item)
+
     def _commit(self, intake: Intake, batch: _Batch, heed: Callable[[], object] = lambda: None) -> None:
         """Show a batch: the text index first, then the switch to the new versions."""
-        intake.settle()
+        self._settle(intake)
         if batch.touched:
             self._ports.items.touch(batch.touched)
         if batch.staged:

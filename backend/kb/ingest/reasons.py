@@ -10,6 +10,8 @@ from kb.ingest.making import MadeDocument
 
 LOCKED = "locked"
 """A password opens the file; it waits for one."""
+UNEXPECTED = "something unexpected went wrong while reading it; please report it with `kb doctor`'s output"
+"""The sentence of a fault of ours."""
 _FAMILIES = {
     MediaType.PDF: "PDF files are",
     MediaType.IMAGE: "pictures are",

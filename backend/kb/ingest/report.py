@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from kb.domain.documents import ParseWarning
 from kb.domain.files import ScanProblem, Scope
-from kb.domain.items import Item, ItemState
+from kb.domain.items import Item, ItemState, RawAsset
 from kb.domain.recipes import AssetId, DocumentId, ItemId
+from kb.ingest.making import MadeDocument
 
 UNSUPPORTED = "unsupported"
 """The word of files that nothing here reads."""
@@ -114,6 +115,10 @@ class ReportBuilder:
         if self.collects:
             self._items.append(item)
 
+    def add_lost(self, item: Item) -> None:
+        """Say of a file that was counted as read that its document could not be kept."""
+        self.notices.append(Notice("internal", f"{item.path}: {(item.reason or '').partition(': ')[2]}"))
+
     def add_unchanged(self, item: Item) -> None:
         """Count a file that is as it was."""
         if self.collects:
@@ -165,4 +170,30 @@ def unchanged(item: Item) -> ItemReport:
         error=sentence or None,
         item_id=item.item_id,
         reason=word or None,
+    )
+
+
+def reason_report(  # noqa: PLR0917 - the parts of one line
+    kind: ItemKind, item: Item, word: str, sentence: str, asset: AssetId | None = None, byte_len: int | None = None
+) -> ItemReport:
+    """Return the line of a file that gave nothing."""
+    return ItemReport(
+        kind, item.path, item.active_doc_id, asset, byte_len, error=sentence, item_id=item.item_id, reason=word
+    )
+
+
+def made_report(kind: ItemKind, asset: RawAsset, made: MadeDocument) -> ItemReport:
+    """Return the line of a file that gave a document."""
+    document = made.document
+    return ItemReport(
+        kind,
+        document.workspace_path,
+        document.doc_id,
+        asset.asset_id,
+        asset.byte_len,
+        len(document.blocks),
+        len(made.chunks),
+        parser_version=document.parser_version,
+        chunker_version=made.chunks[0].chunker_version,
+        warnings=document.warnings,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,24 @@ def test_progress_is_reported_at_most_ten_times_a_second() -> None:
     report = world.ingest(report=seen.append)
     stages = 4
     assert len(seen) <= stages + report.duration_ms / 100 + 1
+
+
+def test_a_document_that_cannot_be_kept_costs_itself_only() -> None:
+    world = World()
+    for name in "abc":
+        world.files.write(f"{name}.md", f"words of {name}")
+    stage = world.library.stage
+
+    def stumble(*arguments: Any) -> None:
+        if arguments[0].path == "b.md":
+            raise OverflowError("int too big to convert")
+        stage(*arguments)
+
+    world.library.stage = stumble  # type: ignore[assignment, method-assign]
+    report = world.ingest()
+    assert world.library.visible() == {"a.md": ["words of a"], "c.md": ["words of c"]}
+    item = world.library.item("b.md")
+    assert item.state is ItemState.FAILED
+    assert item.reason is not None
+    assert item.reason.startswith("internal: ")
+    assert [notice.reason for notice in report.notices] == ["internal"]

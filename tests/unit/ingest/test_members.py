@@ -237,3 +237,10 @@ def test_members_of_one_name_are_numbered() -> None:
     box = Change(ScannedFile(WorkspacePath("m.eml"), "m.eml", FileIdentity(9, 9, "1")), None)
     changes = member_changes(box, [Member("a.pdf", b"1"), Member("a.pdf", b"2"), Member("a.pdf", b"3")], {})
     assert [change.file.path for change in changes] == ["m.eml!/a.pdf", "m.eml!/a (2).pdf", "m.eml!/a (3).pdf"]
+
+
+def test_ten_thousand_members_of_one_name_are_numbered_without_trying_every_number_anew() -> None:
+    box = Change(ScannedFile(WorkspacePath("m.eml"), "m.eml", FileIdentity(9, 9, "1")), None)
+    changes = member_changes(box, [Member("a.pdf", b"")] * 10_000, {})
+    assert len({change.file.path for change in changes}) == 10_000
+    assert changes[-1].file.path == "m.eml!/a (10000).pdf"
