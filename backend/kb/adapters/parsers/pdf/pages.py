@@ -85,14 +85,14 @@ class PageReader:
             del text_page
             return self._content(number, page, view, words, turned)
         except Exception:  # noqa: BLE001 - one bad page costs that page only, and its words are known already
-            content = PageContent(number, view, arrange(words.lines))
-            return content if words.good else replace(content, state="failed", reason="damaged")
+            return _unseen(PageContent(number, view, arrange(words.lines)), words, "damaged")
 
     def _by_second(self, number: int) -> PageContent:
         words = self._second.words(number - 1)
         if not words.good:
             return PageContent(number, View(0, 0, 0), state="failed", reason="damaged")
-        return PageContent(number, self._second.view(number - 1), aligned_tables(arrange(words.lines)))
+        content = PageContent(number, self._second.view(number - 1), aligned_tables(arrange(words.lines)))
+        return _unseen(content, words, "damaged") if _is_thin(words) else content
 
     def _content(self, number: int, page: mupdf.Page, view: View, words: Words, turned: int) -> PageContent:
         if _is_thin(words) and mupdf_drawing.has_fonts(page):
@@ -118,7 +118,7 @@ class PageReader:
         if asked == "blank":
             content.state = "blank"
         elif asked == "too_many_pixels":
-            content.state, content.reason = ("text", None) if words.good else ("failed", asked)
+            _unseen(content, words, asked)
         elif asked:
             return self._recognise(content, page, words, by_second=asked == "undrawn")
         return []
@@ -166,7 +166,7 @@ class PageReader:
         try:
             recognised = self._ocr.read(raster)
         except Exception:  # noqa: BLE001 - an engine that stumbles over one picture costs that page only
-            content.state, content.reason = ("text", None) if words.good else ("failed", "ocr_failed")
+            _unseen(content, words, "ocr_failed")
             return []
         fresh = [
             line for line in recognised.lines if not _printed_already(line, words.lines, raster.width, raster.height)
@@ -236,6 +236,12 @@ def _leaves(lines: Sequence[Line]) -> list[Line]:
 
 def _is_thin(words: Words) -> bool:
     return words.good < _FEW or (words.bad >= _SOME_LOST and words.bad > _SHARE_LOST * (words.good + words.bad))
+
+
+def _unseen(content: PageContent, words: Words, reason: str) -> PageContent:
+    """Say why the picture of a page was not read: a few letters, such as a stamped number, are not the page."""
+    content.state, content.reason = ("failed" if _is_thin(words) else "text"), reason
+    return content
 
 
 def _bare_picture(page: mupdf.Page, view: View, words: Words) -> bool:

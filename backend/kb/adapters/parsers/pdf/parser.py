@@ -94,10 +94,6 @@ class PyMuPdfParser:
                 mupdf.forget()
             tell(number, count, "page")
         coverage = _coverage(contents)
-        if all(unit.state == "failed" for unit in coverage):
-            raise Unreadable(
-                "none of the pages can be read", hint="get the file anew", reason=coverage[0].reason or "damaged"
-            )
         recognised = any(unit.state == "ocr" for unit in coverage)
         matter, titles, members = _about(document, count, limits, tell)
         blocks, pages = build(contents, titles)

@@ -98,13 +98,7 @@ class _Reading:
             self._recognise(self.ocr, number, picture, is_whole=is_whole)
 
     def document(self) -> ParsedDocument:
-        """Return what was read.
-
-        Raises:
-            Unreadable: every frame is damaged.
-        """
-        if all(unit.state == "failed" for unit in self.units) and not self.pages:
-            raise Unreadable("the picture is damaged", hint="open and save it in another program", reason="damaged")
+        """Return what was read, and of every frame what became of it."""
         damaged = sum(unit.state == "failed" for unit in self.units)
         warnings = (ParseWarning("extract_failed", f"{damaged} of {self.total} pictures damaged"),) if damaged else ()
         waits = any(unit.state == "waiting" for unit in self.units)

@@ -46,6 +46,13 @@ class TypistReader:
         return OcrPage((OcrLine(self.text, (word,), 0.8, 0),))
 
 
+class BrokenReader:
+    version = "broken-v1"
+
+    def read(self, picture: Raster) -> OcrPage:
+        raise RuntimeError("no")
+
+
 def states(document: ParsedDocument) -> list[tuple[str, int, int]]:
     return [(unit.state, unit.start, unit.end) for unit in document.coverage]
 
@@ -121,16 +128,73 @@ def test_a_picture_without_letters_is_no_blank_page() -> None:
 
 
 def test_an_engine_that_stumbles_costs_the_page_only() -> None:
-    class Broken:
-        version = "broken-v1"
-
-        def read(self, picture: Raster) -> OcrPage:
-            raise RuntimeError("no")
-
-    result = read(mixed().tobytes(), Broken())
+    result = read(mixed().tobytes(), BrokenReader())
     assert states(result) == [("text", 1, 2), ("failed", 3, 4), ("blank", 5, 5), ("text", 6, 6)]
     assert result.coverage[1].reason == "ocr_failed"
     assert "no" not in [block.text for block in result.blocks]
+
+
+def scan_with(text: str, lines: int = 1) -> bytes:
+    """A scanned page with letters of its own at its foot."""
+    document = pymupdf.open()
+    page = document.new_page(width=500, height=700)
+    page.insert_image(page.rect, pixmap=pymupdf.open(stream=laid_out([SENTENCE]).data)[0].get_pixmap(dpi=100))
+    for line in range(lines):
+        page.insert_text((60, 690 - 12 * line), text, fontsize=11)
+    return bytes(document.tobytes())
+
+
+@pytest.mark.parametrize(
+    ("ocr", "limits", "state", "reason"),
+    [
+        (BrokenReader(), ReadingLimits(), "failed", "ocr_failed"),
+        (TypistReader("x"), ReadingLimits(pixels=1000), "failed", "too_many_pixels"),
+        (None, ReadingLimits(), "waiting", "ocr_model"),
+    ],
+)
+def test_a_stamped_number_does_not_pass_for_the_page_of_a_scan_that_was_not_read(
+    ocr: TypistReader | BrokenReader | None, limits: ReadingLimits, state: str, reason: str
+) -> None:
+    result = read(scan_with("17"), ocr, limits=limits)
+    check_places(result)
+    assert [(unit.state, unit.reason) for unit in result.coverage] == [(state, reason)]
+    assert [block.text for block in result.blocks] == ["17"]
+
+
+@pytest.mark.parametrize(
+    ("ocr", "limits", "reason"),
+    [
+        (BrokenReader(), ReadingLimits(), "ocr_failed"),
+        (TypistReader("x"), ReadingLimits(pixels=1000), "too_many_pixels"),
+    ],
+)
+def test_a_page_of_text_stays_text_and_says_that_its_picture_was_not_read(
+    ocr: TypistReader | BrokenReader, limits: ReadingLimits, reason: str
+) -> None:
+    result = read(scan_with("Exhibit twelve, as filed with the court", lines=2), ocr, limits=limits)
+    assert [(unit.state, unit.reason) for unit in result.coverage] == [("text", reason)]
+    assert "Exhibit twelve" in result.blocks[0].text
+
+
+def test_a_few_words_on_a_page_whose_drawing_breaks_are_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> bool:
+        raise RuntimeError("no such object")
+
+    monkeypatch.setattr("kb.adapters.parsers.pdf.mupdf_drawing.may_draw", broken)
+    result = read(scan_with("17"), TypistReader("x"))
+    assert [(unit.state, unit.reason) for unit in result.coverage] == [("failed", "damaged")]
+    assert [block.text for block in result.blocks] == ["17"]
+
+
+def test_when_no_page_can_be_read_the_ledger_says_so_for_each() -> None:
+    document = pymupdf.open()
+    scan = laid_out([SENTENCE], scanned=True)
+    for _ in range(3):
+        document.insert_pdf(pymupdf.open(stream=scan.data))
+    result = read(document.tobytes(), BrokenReader())
+    assert result.coverage == (CoverageUnit("page", 1, 3, "failed", None, "ocr_failed"),)
+    assert result.blocks == ()
+    assert [warning.kind for warning in result.warnings] == ["extract_failed"]
 
 
 def test_a_locked_file_asks_for_its_password_and_opens_with_it() -> None:
@@ -310,5 +374,14 @@ def test_hostile_files_end_with_a_reason_and_the_next_file_is_read(tmp_path: Pat
             ends.append([error.reason])
     reader.close()
     assert ends[0][0] in {"too_slow", "too_complex", "too_much_memory", "crashed"}
-    assert ends[1][0] in {"too_slow", "too_complex", "too_much_memory", "crashed", "expands_too_much", "damaged"}
+    # Where it is unpacked in time and memory there is nothing in it.
+    assert ends[1][0] in {
+        "too_slow",
+        "too_complex",
+        "too_much_memory",
+        "crashed",
+        "expands_too_much",
+        "damaged",
+        "blank",
+    }
     assert ends[2] == ["text"]

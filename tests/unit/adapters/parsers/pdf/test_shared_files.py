@@ -28,7 +28,9 @@ def test_every_file_ends_truthfully_and_every_page_is_counted_once() -> None:
         assert set(row.states) <= set(STATES)
         if row.ended == "read":
             document = pymupdf.open(FOLDER / row.name)
-            assert document.needs_pass or row.pages == document.page_count
+            is_counted = document.needs_pass or row.pages == document.page_count
+            # A page that only the other library counts, and neither reads.
+            assert is_counted or (document.page_count == 0 and set(row.states) == {"failed"})
     # Where one of the two libraries reads a file, Kebab does.
     assert [row.name for row in rows if row.ended == "damaged" and max(row.letters[1:]) > 0] == []
     # What PyMuPDF alone gets little of comes from the second reader.

@@ -235,6 +235,21 @@ def test_what_is_only_a_beginning_is_damaged(data: bytes) -> None:
     assert refused(data) == "damaged"
 
 
+def test_when_every_frame_is_damaged_the_ledger_says_so_for_each() -> None:
+    data = bytearray(
+        saved(noisy((64, 64)), "TIFF", save_all=True, append_images=[noisy((64, 64))], compression="tiff_adobe_deflate")
+    )
+    with Image.open(io.BytesIO(data)) as whole:
+        for number in range(2):
+            whole.seek(number)
+            for start, size in zip(whole.tag_v2[273], whole.tag_v2[279], strict=True):  # type: ignore[attr-defined]
+                data[start : start + size] = b"\xff" * size
+    document = read(bytes(data), FixedOcr(("x",)))
+    assert document.coverage == (CoverageUnit("image", 1, 2, "failed", reason="damaged"),)
+    assert document.blocks == ()
+    assert [warning.kind for warning in document.warnings] == ["extract_failed"]
+
+
 def test_flipped_bytes_never_raise_anything_else() -> None:
     whole = saved(picture(), "PNG") + saved(picture(), "GIF")
     for position in range(0, len(whole), 7):
