@@ -1,17 +1,13 @@
 """How long reading PDFs takes beside PyMuPDF's own word extraction, in one run on the same pages.
 
-    python tests/bench/pdf_speed.py FOLDER [--rounds N]
-
 Two ratios over the pages that need no second reader and no recognition: words with boxes, and the whole parse. Each
-side opens every file anew and is timed in CPU seconds, best of the rounds; opening and loading count on both sides.
+side opens every file anew; opening and loading count on both sides.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pymupdf
@@ -23,6 +19,9 @@ from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
 from kb.domain.paths import WorkspacePath
 from kb.ingest.reading_ports import SourceFile
+from tests.bench.large import write_pdf
+from tests.bench.material import shared_data
+from tests.bench.measure import Row, alternate
 
 _FEW = 30
 
@@ -66,30 +65,25 @@ def files(folder: Path) -> list[bytes]:
     return found
 
 
-def seconds(run: Callable[[bytes], None], datas: Sequence[bytes], rounds: int) -> float:
-    """Return the CPU seconds of the best round."""
-    best = float("inf")
-    for _ in range(rounds):
-        start = time.process_time()
-        for data in datas:
-            run(data)
-        best = min(best, time.process_time() - start)
-    return best
+def reading(scratch: Path, rounds: int) -> list[Row]:
+    """Measure words with boxes and the whole parse against PyMuPDF's own words, on real files and on dense pages."""
+    rows = []
+    data = shared_data()
+    sets = [("pages of the shared PDFs that need no second reader", files(data / "pdf"))] if data else []
+    sets.append(("dense pages of 600 words", [_dense(scratch / "dense.pdf", 100)]))
+    for name, datas in sets:
+        for what, run, target in (("words with boxes", words, 1.3), ("whole parse", whole, 5.0)):
+            pair = alternate(partial(_all, run, datas), partial(_all, plain, datas), rounds=rounds)
+            label = f"PDF, {what} ÷ PyMuPDF's own word extraction, CPU; {name}"
+            rows.append(pair.row("pdf", label, target, per=len(datas), note=f"{len(datas)} files"))
+    return rows
 
 
-def main() -> None:
-    """Print the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    datas = files(given.folder)
-    base, boxes, parse = (seconds(run, datas, given.rounds) for run in (plain, words, whole))
-    sys.stdout.write(
-        f"{len(datas)} files: PyMuPDF words {base:.3f} CPU-s; words with boxes {boxes:.3f} = {boxes / base:.2f}x;"
-        f" whole parse {parse:.3f} = {parse / base:.2f}x\n"
-    )
+def _all(run: Callable[[bytes], None], datas: Sequence[bytes]) -> None:
+    for data in datas:
+        run(data)
 
 
-if __name__ == "__main__":
-    main()
+def _dense(file: Path, pages: int) -> bytes:
+    write_pdf(file, pages)
+    return file.read_bytes()

@@ -49,7 +49,18 @@ def main() -> int:
 
 
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
-    from tests.bench import children, ingesting, masking, scanning, searching, sound, starting
+    from tests.bench import (
+        children,
+        ingesting,
+        large,
+        masking,
+        ocr_errors,
+        pdf_speed,
+        scanning,
+        searching,
+        sound,
+        starting,
+    )
 
     return {
         "ingest": ingesting.without_vectors,
@@ -62,7 +73,10 @@ def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
         "start": starting.help_page,
         "memory": starting.memory,
         "reading": children.reading,
+        "pdf": pdf_speed.reading,
+        "ocr": ocr_errors.recognition,
         "sound": sound.recognition,
+        "large": large.large,
     }
 
 
