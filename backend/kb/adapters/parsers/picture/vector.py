@@ -20,6 +20,7 @@ from kb.domain.spans import RegionSpan
 _SKIPPED = frozenset(("script", "style", "metadata"))
 _LINES = frozenset(("text", "desc", "title", "p", "div", "li"))
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)(?:px)?\s*\Z")
+_USUAL_SIZE = (300, 150)
 _GZIP = b"\x1f\x8b"
 _STEP = 1 << 16
 
@@ -98,11 +99,13 @@ def _inner(element: Element) -> Iterator[str]:
 
 
 def _size(root: Element) -> tuple[int, int]:
-    """Return width and height in whole pixels, from the attributes or the view box."""
+    """Return width and height in whole pixels, from attributes or view box, else those of CSS 2.1."""
     box = (root.get("viewBox") or "").replace(",", " ").split()
     sides = [root.get("width") or "", root.get("height") or ""]
     given = [_NUMBER.match(side) for side in sides]
     if not all(given) and len(box) == 4:  # noqa: PLR2004 - x, y, width, height
         given = [_NUMBER.match(side) for side in box[2:]]
-    width, height = (max(round(float(side[1])), 1) if side else 1 for side in given)
+    width, height = (
+        max(round(float(side[1])), 1) if side else usual for side, usual in zip(given, _USUAL_SIZE, strict=True)
+    )
     return width, height
