@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,8 @@ from pydantic import ValidationError
 
 from kb.contract.base import Request
 from kb.domain.errors import InvalidInput
+from kb.domain.items import MediaType
+from kb.domain.metadata import SourceType
 
 R = TypeVar("R", bound=Request)
 
@@ -41,6 +44,21 @@ def one_query(words: Sequence[str] | None, name: str) -> str:
     if not text:
         raise InvalidInput(f"the {name} is empty", hint=f"write the {name} in quotes after the command")
     return text
+
+
+def known_types(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the types of a filter: what documents are, what their files are, and families such as `office`.
+
+    Raises:
+        InvalidInput: there is no such type; the hint names the nearest, or all.
+    """
+    known = {str(kind) for kind in (*SourceType, *MediaType)} - {str(MediaType.OTHER)}
+    for kind in given:
+        if kind not in known:
+            near = get_close_matches(kind.lower(), known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"types are {', '.join(sorted(known))}"
+            raise InvalidInput(f"there is no type {kind[:40]!r}", hint=hint)
+    return tuple(given)
 
 
 def some_password(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,8 +18,19 @@ if TYPE_CHECKING:
     from kb.contract.search import SearchHit
 
 
-def finish(out: Output, answer: Answer, found: RetrievalResponse | None, *, explain: bool, printed: bool) -> Exit:
-    """Print an answer, or what of it is not `printed` yet; return the exit code."""
+def finish(
+    out: Output,
+    answer: Answer,
+    found: RetrievalResponse | None,
+    *,
+    explain: bool,
+    printed: bool,
+    now: Mapping[str, str] | None = None,
+) -> Exit:
+    """Print an answer, or what of it is not `printed` yet; return the exit code.
+
+    `now` says by marker what became of the sources of an old answer.
+    """
     out.wire(answer)
     if not out.as_json:
         if explain and answer.claims:
@@ -30,7 +42,7 @@ def finish(out: Output, answer: Answer, found: RetrievalResponse | None, *, expl
                 for line in (wrapped(paragraph, width()) if out.streams else ()) or [paragraph]:
                     out.line(line)
         if answer.grounded and not explain:
-            _print_sources(out, answer)
+            _print_sources(out, answer, now or {})
         elif not answer.grounded:
             _print_nearest(out, answer)
         if explain:
@@ -54,10 +66,11 @@ def _print_claim(out: Output, claim: Claim, answer: Answer) -> None:
     out.line()
 
 
-def _print_sources(out: Output, answer: Answer) -> None:
+def _print_sources(out: Output, answer: Answer, now: Mapping[str, str]) -> None:
     out.line("─" * width())
     for source in answer.citations:
-        out.line(f"{source.marker} {typer.style(place_label(source.citation.uri), bold=True)}")
+        changed = f"  ({now[source.marker]})" if source.marker and source.marker in now else ""
+        out.line(f"{source.marker} {typer.style(place_label(source.citation.uri), bold=True)}{changed}")
         if source.quote:
             out.line(f"    {quoted(source.quote, width() - 4)}")
     out.line()

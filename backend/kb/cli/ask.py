@@ -11,10 +11,10 @@ from kb.cli.command import command
 from kb.cli.output import Exit, Output
 from kb.cli.search import Explain, Lang, Mode, PathGlob, Tag, Top, Trust, Type, filters_of
 from kb.cli.session import configuration, library
-from kb.cli.wording import withdrawal
+from kb.cli.wording import place_label, withdrawal
 
 if TYPE_CHECKING:
-    from kb.contract.answers import AskRequest
+    from kb.contract.answers import Answer, AskRequest
     from kb.contract.events import StreamEvent, Token
     from kb.contract.facade import Facade
     from kb.contract.retrieval import RetrievalResponse
@@ -50,7 +50,8 @@ def add_to(app: typer.Typer) -> None:
         if replay:
             with library(out, "kb ask", settings) as facade:
                 answer = facade.answers.get(request_of(AnswerRequest, trace_id=replay))
-            return finish(out, answer, None, explain=explain, printed=False)
+                now = {} if out.as_json else _places_now(facade, answer)
+            return finish(out, answer, None, explain=explain, printed=False, now=now)
         request = request_of(
             AskRequest,
             question=one_query(question, "question"),
@@ -70,6 +71,28 @@ def _ask(out: Output, facade: Facade, request: AskRequest, *, explain: bool) -> 
     answer = facade.answers.stream(request, watching.take)
     printed = watching.ends_with(answer.answer)
     return finish(out, answer, watching.found, explain=explain, printed=printed)
+
+
+def _places_now(facade: Facade, answer: Answer) -> dict[str, str]:
+    """Return what became of the sources of an old answer, by their marker: only of those that are not as they were."""
+    from kb.contract.viewer import ViewerOpenRequest
+    from kb.domain.errors import KebabError
+
+    now: dict[str, str] = {}
+    for source in answer.citations:
+        if not source.marker or not source.chunk_id:
+            continue
+        try:
+            view = facade.viewer.open(ViewerOpenRequest(chunk_id=source.chunk_id, quote=source.quote))
+        except KebabError:
+            now[source.marker] = "gone"
+            continue
+        moved = view.citation and view.citation.uri != source.citation.uri
+        if view.state == "gone":
+            now[source.marker] = "gone: the file or these words in it"
+        elif view.state == "moved" and moved and view.citation:
+            now[source.marker] = f"now {place_label(view.citation.uri)}"
+    return now
 
 
 class _Watching:

@@ -56,7 +56,7 @@ def add_to(app: typer.Typer) -> None:
         wanted = workspace_paths(settings.workspace, paths or [], Path.cwd())
         secret = given_password(password, settings.workspace)
         # Only numbers are kept of a run over everything: for people a line a file would be too many.
-        brief = summary_only or not (out.as_json or wanted)
+        brief = summary_only or not (out.as_json or wanted or secret)
         request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief, password=secret)
         with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))
@@ -106,9 +106,11 @@ def _seen(facade: Facade, job: Job) -> Iterator[Job]:
 
 def _print(out: Output, report: IngestReport, facade: Facade) -> None:
     out.line(f"{counted(report.scanned, 'file')} in {report.duration_ms / 1000:.1f} s: {_changes(report)}")
-    for item in (report.items or ())[:_SHOWN_ITEMS]:
-        if item.kind not in {"skipped", "error"}:
-            out.line(_item_line(item))
+    told = [item for item in report.items or () if _is_told(item)]
+    for item in told[:_SHOWN_ITEMS]:
+        out.line(_item_line(item))
+        if item.error:
+            out.line(f"    {item.error}")
     if report.canceled:
         out.line("stopped before the end: what was committed is kept, `kb ingest` goes on from there")
     for notice in report.notices:
@@ -160,7 +162,12 @@ def _changes(report: IngestReport) -> str:
     return changed or (f"{counted(report.embedded, 'vector')} made" if report.embedded else "nothing changed")
 
 
+def _is_told(item: IngestItem) -> bool:
+    """Return whether a line is due: what became of a file, or why one that was asked for by name still waits."""
+    return item.kind != "error" and (item.kind != "skipped" or bool(item.error))
+
+
 def _item_line(item: IngestItem) -> str:
-    mark = {"new": "+", "updated": "~", "deleted": "-", "renamed": "→"}.get(item.kind, " ")
+    mark = {"new": "+", "updated": "~", "deleted": "-", "renamed": "→", "skipped": "·"}.get(item.kind, " ")
     origin = f"  (was {item.renamed_from})" if item.renamed_from else ""
     return f"  {mark} {item.doc_path}{origin}"

@@ -21,11 +21,12 @@ Mode = Annotated[str, typer.Option("--mode", help="lexical, vector or hybrid.")]
 Tag = Annotated[list[str] | None, typer.Option("--tag", help="Only documents with one of these tags.")]
 Lang = Annotated[str | None, typer.Option("--lang", help="Only this language, such as ko.")]
 PathGlob = Annotated[str | None, typer.Option("--path", help="Only paths that match, such as 'notes/**'.")]
-Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note or code.")]
+Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note, pdf, office or mail.")]
 Trust = Annotated[str | None, typer.Option("--trust-min", help="primary, secondary or generated.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say how it was found.")]
 
 _SNIPPET_LINES = 2
+_CELLS = " | "
 
 
 def add_to(app: typer.Typer) -> None:
@@ -69,7 +70,7 @@ def filters_of(
     tags: list[str] | None, lang: str | None, path: str | None, types: list[str] | None, trust_min: str | None
 ) -> Filters | None:
     """Make the filters of the options, None without any."""
-    from kb.app.requests import request_of
+    from kb.app.requests import known_types, request_of
     from kb.contract.search import Filters
 
     if not (tags or lang or path or types or trust_min):
@@ -79,7 +80,7 @@ def filters_of(
         tags_any=tuple(tags or ()),
         lang=lang,
         path_glob=path,
-        types=tuple(types or ()),
+        types=known_types(types or ()),
         trust_min=trust_min,
     )
 
@@ -118,12 +119,28 @@ def _print_hit(out: Output, hit: SearchHit) -> None:
     out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place_label(hit.citation.uri), bold=True)}")
     if hit.section_label:
         out.line(f"   {typer.style(hit.section_label, dim=True)}")
-    ranges = line_ranges(hit.snippet, width() - 4)
+    ranges = _lines(hit, width() - 4)
     cut = not hit.snippet_full_text or len(ranges) > _SNIPPET_LINES
     for number, (start, end) in enumerate(ranges[:_SNIPPET_LINES]):
         is_last = number == min(len(ranges), _SNIPPET_LINES) - 1
         tail = "…" if cut and is_last and not hit.snippet[start:end].endswith("…") else ""
         out.line(f"   {_marked(hit, start, end)}{tail}")
+
+
+def _lines(hit: SearchHit, columns: int) -> list[tuple[int, int]]:
+    """Return the lines of a snippet; rows of a table keep lines of their own, those with the words first."""
+    if _CELLS not in hit.snippet or "\n" not in hit.snippet:
+        return line_ranges(hit.snippet, columns)
+    rows: list[tuple[int, list[tuple[int, int]]]] = []
+    begin = 0
+    for row in hit.snippet.split("\n"):
+        lines = [(begin + start, begin + end) for start, end in line_ranges(row, columns)]
+        found = {hit.snippet[m.start : m.end].casefold() for m in hit.highlights if begin <= m.start < begin + len(row)}
+        rows += [(len(found), lines)] if lines else []
+        begin += len(row) + 1
+    # Python's sort keeps the order of equals.
+    rows.sort(key=lambda row: -row[0])
+    return [line for _, lines in rows for line in lines]
 
 
 def _marked(hit: SearchHit, start: int, end: int) -> str:

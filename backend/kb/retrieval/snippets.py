@@ -17,6 +17,7 @@ from kb.retrieval.terms import Match, Terms, matches
 from kb.retrieval.values import Highlight
 
 _WORD = re.compile(r"\S+")
+_CELLS = " | "
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Snippet:
     """Characters `start` to `end` of a chunk's text, with the matching words in them.
 
     Attributes:
-        text: with white space made single, as shown.
+        text: with white space made single, as shown; rows of a table are lines.
         highlights: offsets into `text`.
     """
 
@@ -109,10 +110,20 @@ def _word_end(text: str, end: int) -> int:
     return space if space > 0 else end
 
 
+def _before(text: str, start: int, place: int) -> str:
+    """Return what parts a word from the one before it: a row of a table keeps a line of its own."""
+    gap = text.rfind("\n", start, place)
+    if gap < 0 or not text[gap:place].isspace():
+        return " "
+    end = text.find("\n", place)
+    is_row = text.find(_CELLS, place, end if end >= 0 else len(text)) >= 0
+    return "\n" if is_row or _CELLS in text[text.rfind("\n", 0, gap) + 1 : gap] else " "
+
+
 def _shown(text: str, start: int, end: int, found: Sequence[Match]) -> Snippet:
     words = [(word.start(), word[0]) for word in _WORD.finditer(text, start, end)]
     begins = [place for place, _ in words]
-    line = " ".join([word for _, word in words])
+    line = "".join([_before(text, start, place) + word for place, word in words])[1:]
     shown_at: list[int] = []
     length = 0
     for _, word in words:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kb.app.labels import citation_label
-from kb.app.requests import one_query, request_of
+from kb.app.requests import known_types, one_query, request_of
 from kb.app.scope import workspace_paths
 from kb.contract.search import FindRequest
 from kb.domain.errors import InvalidInput, NotFound
@@ -28,6 +28,17 @@ def test_a_wrong_value_is_named_with_its_range(values: dict[str, object], said: 
     with pytest.raises(InvalidInput) as caught:
         request_of(FindRequest, **values)
     assert caught.value.message == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [("pfd", "did you mean pdf?"), ("Note", "did you mean note?"), ("zzzzz", "types are archive, audio,")],
+)
+def test_a_type_that_does_not_exist_is_no_filter(kind: str, hint: str) -> None:
+    assert known_types(["office", "pdf", "paper"]) == ("office", "pdf", "paper")
+    with pytest.raises(InvalidInput, match=f"there is no type '{kind}'") as caught:
+        known_types(["pdf", kind])
+    assert caught.value.hint.startswith(hint)
 
 
 def test_words_of_a_command_line_become_one_query() -> None:

@@ -119,7 +119,7 @@ def test_an_answer_cut_off_says_so(kb: Kb, facade: FakeFacade) -> None:
 
 def test_a_kept_answer_is_replayed_by_its_id(kb: Kb, facade: FakeFacade) -> None:
     assert kb("ask", "--replay", "ret_4a8b2c1e").code == 0
-    ((group, method, request),) = facade.calls
+    (group, method, request), *_ = facade.calls
     assert (group, method, cast(Any, request).trace_id) == ("answers", "get", "ret_4a8b2c1e")
 
 
@@ -128,3 +128,17 @@ def test_options_reach_the_request(kb: Kb, facade: FakeFacade) -> None:
     request = cast(Any, facade.calls[-1][2])
     assert (request.question, request.top_k, request.seed, request.temperature) == ("why radio", 3, 7, 0.5)
     assert request.filters.tags_any == ("a", "b")
+
+
+def test_a_replayed_answer_says_which_of_its_sources_moved_or_are_gone(kb: Kb, facade: FakeFacade) -> None:
+    view = EXAMPLES["viewer"]
+    first = ANSWER.citations[0]
+    elsewhere = view.citation.model_copy(update={"uri": "moved/kb.md#L9"})
+    facade.replies["answers", "get"] = ANSWER
+    facade.replies["viewer", "open"] = view.model_copy(update={"state": "moved", "citation": elsewhere})
+    assert f"{first.marker} " in kb("ask", "--replay", "t").out
+    assert "  (now moved/kb.md#L9)\n" in kb("ask", "--replay", "t").out
+    facade.replies["viewer", "open"] = view.model_copy(update={"state": "gone"})
+    assert "  (gone: the file or these words in it)\n" in kb("ask", "--replay", "t").out
+    facade.replies["viewer", "open"] = view.model_copy(update={"state": "exact"})
+    assert "(gone" not in kb("ask", "--replay", "t").out

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kb.cli.ledgers import bar, numbers, ranges
 from kb.contract.coverage import CoverageTotals, CoverageUnit
-from kb.contract.ingest import IngestRequest
+from kb.contract.ingest import IngestReport, IngestRequest
 from kb.contract.items import Items, ItemView
 from kb.contract.jobs import Job
 from kb.contract.masked import Masked
@@ -175,3 +175,16 @@ def test_a_path_behind_password_is_not_taken_for_one(
     assert ran.err.startswith("error: what stands after --password is taken as the password, but it names a file\n")
     assert "`kb ingest 'locked report.pdf' --password`" in ran.err
     assert not [call for call in facade.calls if call[:2] == ("library", "ingest")]
+
+
+def test_a_password_that_does_not_open_a_file_is_told(kb: Kb, asked: FakeFacade) -> None:
+    report = asked.replies["library", "report"]
+    assert isinstance(report, IngestReport)
+    said = "the password does not open the PDF"
+    update = {"kind": "skipped", "doc_path": "two.pdf", "error": said, "reason": "locked"}
+    item = (report.items or ())[0].model_copy(update=update)
+    asked.replies["library", "report"] = report.model_copy(update={"items": (item,)})
+    assert f"  · two.pdf\n    {said}\n" in kb("ingest", "--password", "nope").out
+    (request,) = [request for group, name, request in asked.calls if (group, name) == ("library", "ingest")]
+    assert isinstance(request, IngestRequest)
+    assert not request.summary_only

@@ -97,3 +97,11 @@ def test_the_number_of_a_list_item_is_part_of_its_line() -> None:
     terms = terms_of("before 7")
     citation = narrowed_citation(workspace_path("a.md"), chunk, snippet_of(text, terms, 220), terms)
     assert citation.place == LinePlace(1, 2)
+
+
+def test_rows_of_a_table_keep_lines_of_their_own_in_a_snippet() -> None:
+    rows = ("Ferries", "and boats", "Vessel: Kestrel | Skipper: Quill", "Vessel: Pike | Skipper: Varga", "End")
+    text = "\n".join(rows)
+    snippet = snippet_of(text, terms_of("kestrel varga"), 200)
+    assert snippet.text == f"Ferries and boats\n{rows[2]}\n{rows[3]}\nEnd"
+    assert [snippet.text[mark.start : mark.end] for mark in snippet.highlights] == ["Kestrel", "Varga"]
