@@ -55,11 +55,17 @@ class PptxParser:
         failed: dict[int, str] = {}
         for number, relation in enumerate(order, 1):
             tell(number - 1, len(order), "slide")
-            root = package.root(relation.target) if relation is not None and not relation.is_external else None
-            if root is None or relation is None:
-                failed[number] = "damaged"
+            try:
+                root = package.root(relation.target) if relation is not None and not relation.is_external else None
+                if root is None or relation is None:
+                    failed[number] = "damaged"
+                    continue
+                slide = _Slide(package, relation.target, PartSpan("slide", number), members).read(root)
+            except Unreadable as error:
+                if error.reason != "damaged":
+                    raise
+                failed[number] = error.reason
                 continue
-            slide = _Slide(package, relation.target, PartSpan("slide", number), members).read(root)
             count.add(0, sum(len(block.text) for block in slide))
             blocks += slide
         return ParsedDocument(

@@ -17,6 +17,7 @@ from kb.adapters.parsers.shared.xml import Element, elements, local, words_of
 from kb.domain.blocks import BlockKind
 from kb.domain.cells import cell_range, corners
 from kb.domain.documents import ParsedBlock, ParsedDocument
+from kb.domain.errors import Unreadable
 from kb.domain.items import MediaType
 from kb.domain.limits import ReadingLimits
 from kb.domain.spans import PartSpan
@@ -46,10 +47,15 @@ class WorkbookParser:
         failed: dict[int, str] = {}
         for number, (name, part, hidden) in enumerate(book.sheets, 1):
             book.tell()
-            if package.bytes_of(part) is None:
-                failed[number] = "damaged"
-            else:
-                blocks += book.read(number, name, part, hidden=hidden)
+            try:
+                if package.bytes_of(part) is None:
+                    failed[number] = "damaged"
+                else:
+                    blocks += book.read(number, name, part, hidden=hidden)
+            except Unreadable as error:
+                if error.reason != "damaged":
+                    raise
+                failed[number] = error.reason
             book.done = number
         return ParsedDocument(
             blocks=tuple(blocks),

@@ -196,6 +196,15 @@ def test_a_merged_cell_over_the_whole_sheet_costs_no_more_than_the_cells_in_use(
     assert lines(read(PARSER, data)) == ["heading 1: S1", "paragraph 1: all", "paragraph 1: all: 7"]
 
 
+def test_a_damaged_sheet_costs_itself_only() -> None:
+    document = read(PARSER, book("<row>", "<row><c><v>7</v></c></row>"))
+    assert lines(document) == ["heading 2: S2", "paragraph 2: 7"]
+    assert document.coverage == (
+        CoverageUnit("sheet", 1, 1, "failed", None, "damaged"),
+        CoverageUnit("sheet", 2, 2, "text"),
+    )
+
+
 def test_more_cells_than_allowed_are_too_big() -> None:
     rows = "".join(f"<row><c><v>{n}</v></c></row>" for n in range(11))
     assert reason_of(PARSER, book(rows), replace(LIMITS, cells=10)) == "too_big"
@@ -205,11 +214,10 @@ def test_more_cells_than_allowed_are_too_big() -> None:
     ("data", "reason"),
     [
         (zipped({"a": "b"}), "wrong_type"),
-        (book("<row>"), "damaged"),
         (book("").replace(b"xl/", b"yy/"), "wrong_type"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "locked"),
     ],
-    ids=["other", "broken", "moved", "locked"],
+    ids=["other", "moved", "locked"],
 )
 def test_what_is_no_readable_workbook_is_refused_with_its_reason(data: bytes, reason: str) -> None:
     assert reason_of(PARSER, data) == reason
