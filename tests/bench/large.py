@@ -162,7 +162,7 @@ def rows_of(scratch: Path, kinds: tuple[str, ...], *, vectors: bool) -> Iterator
         peak = peak_of(home, workspace, vectors=vectors)
         ending = ", ended while embedding" if peak.ended else "" if peak.code == 0 else f", FAILED with {peak.code}"
         detail = f"{peak.seconds:.0f} s{ending}; the main process alone {peak.alone:.0f} MB"
-        how = "with vectors" if vectors else "without vectors"
+        how = "with the embedder" if vectors else "without vectors"
         yield Row("large", f"peak memory, {words}, {how}", peak.together, "MB", "at most", _BOUND, detail)
 
 
@@ -186,12 +186,11 @@ def peak_of(home: Path, workspace: Path, *, vectors: bool, trace: bool = False) 
         sizes = _sizes(main)
         alone, together = max(alone, sizes[0] if sizes else 0.0), max(together, sum(sizes))
         now = time.monotonic()
-        if trace and now - last >= 1:
+        if now - last >= 1:
             last = now
-            print(f"{now - started:6.1f} s  {' + '.join(f'{size:.0f}' for size in sizes)} MB", file=sys.stderr)
-        if vectors and now - last >= 1:
-            last = now
-            embedding_since = embedding_since or (now if _has_vectors(home) else 0.0)
+            if trace:
+                print(f"{now - started:6.1f} s  {' + '.join(f'{size:.0f}' for size in sizes)} MB", file=sys.stderr)
+            embedding_since = embedding_since or (now if vectors and _has_vectors(home) else 0.0)
             if embedding_since and now - embedding_since > _EMBEDDING_S:
                 process.terminate()
                 ended = True

@@ -29,6 +29,7 @@ from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.adapters.sqlite.vectors import SqliteVectorStore
+from kb.adapters.workers.confinement import give_back_memory
 from kb.answering.pipeline import AnswerPipeline
 from kb.app.config_file import Configuration
 from kb.app.counting import CountingEmbedder, EvidenceFinder
@@ -283,11 +284,9 @@ class Parts:
             max_file_bytes=self.settings.indexing.max_file_mb << 20,
             max_recording_bytes=self.settings.indexing.max_recording_mb << 20,
         )
+        limit = storage.copy_threshold_mb << 20
         assets = CopiedAssets(
-            configuration.data_dir,
-            configuration.workspace,
-            copy_threshold_bytes=storage.copy_threshold_mb << 20,
-            copies=storage.copy_originals,
+            configuration.data_dir, configuration.workspace, copy_threshold_bytes=limit, copies=storage.copy_originals
         )
         return IngestPorts(
             files=files,
@@ -302,6 +301,7 @@ class Parts:
             embedder=self.embedder,
             together=self.library.transaction,
             artifacts=self.artifacts,
+            give_back=give_back_memory,
         )
 
     @_made_once

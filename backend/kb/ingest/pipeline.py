@@ -33,6 +33,7 @@ from kb.ingest.report import IngestReport, Notice, ReportBuilder
 _BATCH_DOCUMENTS = 200
 _BATCH_CHARACTERS = 16 << 20
 _BATCH_SECONDS = 3.0
+_GIVEN_BACK_CHARACTERS = 1 << 20
 # One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
 _SETTLED_FILES = 32
 _SETTLED_CHARACTERS = 1 << 20
@@ -50,6 +51,7 @@ class IngestPorts:
     Attributes:
         together: what the library writes inside is one transaction, all or nothing.
         artifacts: keeps words with boxes and transcripts; None in tests of text alone.
+        give_back: returns memory to the system that documents took, which would else stay with this process.
     """
 
     files: FileSource
@@ -64,6 +66,7 @@ class IngestPorts:
     embedder: PassageEmbedder | None = None
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     artifacts: ArtifactStore | None = None
+    give_back: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +295,8 @@ class IngestRun:
         self._settle(intake)
         if batch.touched:
             self._ports.items.touch(batch.touched)
+        if batch.characters >= _GIVEN_BACK_CHARACTERS:
+            self._ports.give_back()
         if batch.staged:
             catch_up_text(self._ports.log, self._ports.text_index, heed)
             self._ports.documents.activate(batch.staged)

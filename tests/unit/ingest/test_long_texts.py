@@ -17,7 +17,7 @@ from kb.ingest.making import Making, ParsedAndChunked
 from tests.fakes.parsing import FixedDetector
 from tests.unit.ingest.world import LineParser, World
 
-LONG = "Twelve words of a line that is as long as lines are.\n" * 20_000
+LONG = "Twelve words of a line that is as long as lines are.\n" * 21_000
 
 
 class WaitingParser(LineParser):
@@ -83,6 +83,17 @@ def test_the_bytes_of_a_file_that_is_not_copied_are_let_go_and_its_size_is_known
     assert sorted((item.doc_path, item.byte_len) for item in report.items or ()) == [("a.md", 28), ("b.md", 33)]
     assert world.library.item("b.md").state is ItemState.FAILED
     assert world.assets.copies == {}
+
+
+def test_memory_that_a_long_text_took_is_given_back_before_the_index_is_written() -> None:
+    world = World(embedder=None)
+    world.files.write("a.md", "Short.")
+    world.ingest()
+    assert world.given_back == []
+    world.files.write("b.md", LONG)
+    world.ingest()
+    assert world.given_back == [1]
+    assert world.text_index.commits == 2
 
 
 def test_blocks_are_kept_without_the_text_that_stands_in_the_chunks() -> None:

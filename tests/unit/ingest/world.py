@@ -71,6 +71,7 @@ class World:
     reader: FakeFormatReader | None = None
     artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
     captioner: Captioner | None = None
+    given_back: list[int] = field(default_factory=list)
 
     def ports(self) -> IngestPorts:
         policy = ChunkPolicy(target_characters=40, overlap_characters=0)
@@ -88,6 +89,7 @@ class World:
             text_index=self.text_index,
             vector_indexes=(self.scan_index, self.chroma),
             embedder=self.embedder,
+            give_back=lambda: self.given_back.append(self.text_index.commits),
         )
 
     def ingest(
