@@ -55,7 +55,8 @@ def marks_of(chunk: Chunk, start: int, end: int, pages: Pages) -> Marks:  # noqa
             return Marks(rects=tuple(_on_pages(spans, chunk.doc_id, pages)) or None)
         case RegionSpan():
             page = pages.page(chunk.doc_id, 1)
-            return Marks(rects=tuple(_on_picture(chunk, inside, (start, end), page)) or None if page else None)
+            # Of a drawing no size is kept, and boxes may be lost: the picture as a whole is the nearest that is known.
+            return Marks(rects=tuple(_on_picture(chunk, inside, (start, end), page)) if page else (_whole(1),))
         case CaptionSpan():
             return Marks(rects=(_whole(1),))
         case PartSpan() as first:
@@ -80,7 +81,7 @@ def marks_at(  # noqa: PLR0911 - one for each kind of place
             return Marks(rects=(Rect(page=page, x=x / 100, y=y / 100, w=w / 100, h=h / 100),))
         case RegionPlace(x, y, w, h):
             picture = pages.page(doc_id, 1) if doc_id else None
-            return Marks(rects=(_region(picture, x, y, w, h),) if picture else None)
+            return Marks(rects=(_region(picture, x, y, w, h) if picture else _whole(1),))
         case CaptionPlace():
             return Marks(rects=(_whole(1),))
         case TimePlace(start_ms, end_ms):

@@ -146,6 +146,14 @@ def test_what_was_recognised_is_found_though_some_letters_were_read_differently(
     assert shelf.open("note.md#page=1", "Total 86 kg").state == "gone"
 
 
+def test_a_drawing_whose_words_have_no_boxes_is_marked_as_a_whole(shelf: Shelf) -> None:
+    text = piece(("Lamp room", RegionSpan(0, 0, 300, 150)))
+    chunk = shelf.put("plan.svg", MediaType.IMAGE, text, coverage=(CoverageUnit("image", 1, 1, "text"),))
+    for view in (shelf.open(chunk=chunk, quote="Lamp"), shelf.open("plan.svg#xywh=0,0,300,150")):
+        assert (view.media, view.state) == ("image", "exact")
+        assert boxes(view) == [(1, 0, 0, 1, 1)]
+
+
 def test_a_caption_opens_its_picture(shelf: Shelf) -> None:
     words = piece(("A cat sleeps on a wall.", CaptionSpan("seer-2")))
     units = (CoverageUnit("image", 1, 1, "blank"),)
