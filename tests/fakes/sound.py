@@ -31,11 +31,12 @@ def not_understood(start: float, end: float) -> SpokenSegment:
 
 @dataclass
 class FakeDecoder:
-    """Gives silence of `seconds`, in pieces of `piece` seconds; claims `claimed` seconds."""
+    """Gives silence of `seconds`, in pieces of `piece` seconds; claims `claimed` seconds, `track` of them sound."""
 
     seconds: float = 10.0
     piece: float = 180.0
     claimed: float | None = None
+    track: float | None = None
     has_sound: bool = True
     tags: Mapping[str, str] = field(default_factory=dict)
     chapters: tuple[tuple[float, str], ...] = ()
@@ -43,7 +44,7 @@ class FakeDecoder:
 
     def about(self, source: SourceFile, limits: ReadingLimits) -> Recording:
         claimed = self.seconds if self.claimed is None else self.claimed
-        return Recording(claimed, self.has_sound, self.tags, self.chapters)
+        return Recording(claimed, self.has_sound, self.tags, self.chapters, self.track)
 
     def pieces(self, source: SourceFile, limits: ReadingLimits) -> Iterator[tuple[float, bytes]]:
         start = 0.0

@@ -204,12 +204,14 @@ class Recording:
         has_sound: whether there is a sound track.
         tags: names in lower case, as the container has them.
         chapters: (start in seconds, title), in order.
+        sound_seconds: where the sound track ends by its own account, None when it gives none: a film may go on.
     """
 
     seconds: float
     has_sound: bool
     tags: Mapping[str, str] = field(default_factory=dict)
     chapters: tuple[tuple[float, str], ...] = ()
+    sound_seconds: float | None = None
 
 
 class SoundDecoder(Protocol):

@@ -46,15 +46,18 @@ class AvSoundDecoder:
             seconds = _claimed(container, stream)
             if stream is None:
                 return Recording(seconds, has_sound=False, tags=tags, chapters=chapters)
+            sound_seconds = _own_end(stream)
             # Ogg keeps its tags with the track.
             tags = {**{str(key).lower(): str(value) for key, value in stream.metadata.items()}, **tags}
             if not SoundTrack(container, stream, RATE).can_be_decoded():
                 raise not_decodable()
-        if not 0 < seconds <= limits.sound_seconds:
-            seconds = _counted(_content(source), limits.sound_seconds)
+            # Without a header the length is only guessed from the first packets.
+            is_guessed = container.format.name == "aac"
+        if is_guessed or not 0 < seconds <= limits.sound_seconds:
+            seconds, sound_seconds = _counted(_content(source), limits.sound_seconds), None
         if seconds > limits.sound_seconds:
             raise _too_long(limits)
-        return Recording(seconds, has_sound=True, tags=tags, chapters=chapters)
+        return Recording(seconds, has_sound=True, tags=tags, chapters=chapters, sound_seconds=sound_seconds)
 
     def pieces(self, source: SourceFile, limits: ReadingLimits) -> Iterator[tuple[float, bytes]]:
         """Yield (start in seconds, mono float32 samples at 16 kHz).
@@ -98,6 +101,13 @@ def _claimed(container: Any, stream: Any | None) -> float:  # noqa: ANN401 - `av
     if stream is not None and stream.duration and stream.time_base:
         return max(float(stream.duration * stream.time_base), 0.0)
     return 0.0
+
+
+def _own_end(stream: Any) -> float | None:  # noqa: ANN401 - see above
+    """Return where a sound track ends by its own account, in seconds."""
+    if not stream.duration or not stream.time_base:
+        return None
+    return max(float((stream.duration + max(stream.start_time or 0, 0)) * stream.time_base), 0.0)
 
 
 def _counted(content: bytes | Path, enough: int) -> float:

@@ -104,7 +104,22 @@ def test_a_header_that_promises_more_than_there_is_does_not_count() -> None:
 
 def test_a_file_cut_short_gives_what_is_left_of_it() -> None:
     whole = encoded("mp3", "libmp3lame", 8.0)
-    assert len(samples_of(source(whole[: len(whole) // 2]))) / RATE == pytest.approx(4.0, abs=0.3)
+    half = source(whole[: len(whole) // 2])
+    assert len(samples_of(half)) / RATE == pytest.approx(4.0, abs=0.3)
+    assert DECODER.about(half, LIMITS).sound_seconds == pytest.approx(8.0, abs=0.3)
+
+
+def test_where_the_sound_of_a_film_ends_is_told_apart_from_the_films_end() -> None:
+    film = encoded("mp4", "aac", 2.0, picture=True, delay=1.0)
+    about = DECODER.about(source(film, "film.mp4", MediaType.VIDEO), LIMITS)
+    assert about.sound_seconds == pytest.approx(3.0, abs=0.1)
+
+
+def test_the_length_of_a_stream_without_a_header_is_counted_not_guessed() -> None:
+    # Loud, then silent: by the size of its first packets it would be far shorter or longer.
+    both = encoded("adts", "aac", 2.0) + encoded("adts", "aac", 0.2) * 30
+    about = DECODER.about(source(both, "a.aac"), LIMITS)
+    assert about.seconds == pytest.approx(len(samples_of(source(both, "a.aac"))) / RATE, abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from kb.ingest.reading_ports import SpokenSegment
 
 # Between two words a breath is part of the speech.
 _BREATH = 2
-_State = Literal["text", "blank", "failed"]
+# A container may be off by its last frames.
+_FRAMES = 1.0
+_State = Literal["text", "blank", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,24 @@ def all_as(state: Literal["skipped", "waiting"], seconds: float, reason: str) ->
     return (CoverageUnit("second", 1, whole_seconds(seconds), state, reason=reason),)
 
 
-def seconds_heard(segments: Sequence[SpokenSegment], seconds: float) -> tuple[CoverageUnit, ...]:
+def seconds_heard(
+    segments: Sequence[SpokenSegment], seconds: float, promised: float = 0.0, whole: float = 0.0
+) -> tuple[CoverageUnit, ...]:
     """Return what became of each second: speech as text with its confidence, silence as blank.
 
-    Doubtful speech says `low_confidence`; speech of which no words came is failed, `not_understood`.
+    Doubtful speech says `low_confidence`; speech of which no words came is failed, `not_understood`. Of a recording
+    that is cut short the seconds it promises beyond those decoded are failed, `damaged`; those in which only the
+    picture goes on, up to the `whole`, are skipped, `no_sound`.
     """
     line = [_Second()] * whole_seconds(seconds)
     for segment in [*(s for s in segments if not is_text(s)), *filter(is_text, segments)]:
         mark = _mark(segment)
         for second in _touched(segment, len(line)):
             line[second] = mark
+    if promised - seconds > _FRAMES:
+        line += [_Second("failed", "damaged")] * (whole_seconds(promised) - len(line))
+    if whole - max(promised, seconds) > _FRAMES:
+        line += [_Second("skipped", "no_sound")] * (whole_seconds(whole) - len(line))
     return tuple(_ranges(line))
 
 

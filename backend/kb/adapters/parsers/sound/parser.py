@@ -109,17 +109,18 @@ def _document(
     # For Chinese the text itself tells Simplified from Traditional.
     if language is not None and language != "zh":
         front_matter = {**front_matter, "lang": language}
-    missing = about.seconds - seconds
+    promised = about.seconds if about.sound_seconds is None else about.sound_seconds
+    missing = promised - seconds
     warnings: tuple[ParseWarning, ...] = ()
-    if missing > max(_MISSING_SECONDS, _MISSING_SHARE * about.seconds):
-        note = f"the file says it lasts {about.seconds:.0f} s, but its sound ends after {seconds:.0f} s"
+    if missing > max(_MISSING_SECONDS, _MISSING_SHARE * promised):
+        note = f"the file says it lasts {promised:.0f} s, but its sound ends after {seconds:.0f} s"
         warnings = (ParseWarning("extract_failed", note),)
     transcript = Transcript(transcript_segments(segments), engine, language or "und", round(seconds * 1000))
     return ParsedDocument(
         blocks_of(segments, about.chapters, seconds),
         front_matter,
         warnings,
-        coverage=seconds_heard(segments, seconds),
+        coverage=seconds_heard(segments, seconds, promised, about.seconds),
         transcript=transcript,
         steps=((ProvenanceKind.TRANSCRIBED, engine),),
     )

@@ -123,13 +123,23 @@ def test_a_sound_file_without_sound_is_damaged() -> None:
     assert caught.value.reason == "damaged"
 
 
-def test_the_length_that_counts_is_the_decoded_one_and_a_missing_end_is_told() -> None:
+def test_of_a_recording_cut_short_the_promised_rest_is_damaged_and_the_ledger_sums_to_the_whole() -> None:
     document = read(FakeDecoder(20.0, claimed=60.0), phrase("cut off", 18.0, 19.5))
-    assert document.coverage[-1].end == 20
+    assert states(document) == [(1, 18, "blank", None), (19, 20, "text", None), (21, 60, "failed", "damaged")]
+    assert document.transcript is not None
+    assert document.transcript.duration_ms == 20_000
     assert [warning.kind for warning in document.warnings] == ["extract_failed"]
     assert "60 s" in document.warnings[0].note
     assert "20 s" in document.warnings[0].note
-    assert read(FakeDecoder(20.0, claimed=20.9)).warnings == ()
+    exact = read(FakeDecoder(20.0, claimed=20.9))
+    assert (states(exact), exact.warnings) == ([(1, 20, "blank", None)], ())
+    assert states(read(FakeDecoder(20.0, claimed=22.0)))[-1] == (21, 22, "failed", "damaged")
+
+
+def test_a_film_that_goes_on_after_its_sound_is_not_damaged() -> None:
+    document = read(FakeDecoder(20.0, claimed=60.0, track=20.2), media=MediaType.VIDEO)
+    assert states(document) == [(1, 20, "blank", None), (21, 60, "skipped", "no_sound")]
+    assert document.warnings == ()
 
 
 def test_tags_become_front_matter() -> None:
