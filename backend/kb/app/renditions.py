@@ -24,6 +24,15 @@ def rendition_command(source: Path, target: Path) -> Sequence[str]:
     return [sys.executable, "-m", "kb.app.rendition_child", str(source), str(target)]
 
 
+def _is_there(target: Path) -> bool:
+    """Say whether a rendition is kept, and that it was asked for now."""
+    try:
+        os.utime(target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 class CachedRenditions:
     """`renditions/<checksum>.opus` below the cache folder; the oldest go when there are more than 4 GB.
 
@@ -61,17 +70,17 @@ class CachedRenditions:
         if not checksum or not _HEX.issuperset(checksum):
             raise Unreadable("the recording has no checksum yet", hint="run `kb ingest`", reason="not_read_yet")
         target = self._folder / f"{checksum}.opus"
-        with self._making:
-            try:
-                if target.is_file():
-                    os.utime(target)
-                    return target.resolve()
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._make(source, target)
-                self._prune(target)
-            except OSError as error:
-                hint = "check the disk and the cache folder"
-                raise StorageFailed(f"the rendition could not be kept ({error.strerror})", hint=hint) from error
+        try:
+            # What is there already does not wait for one that is being made.
+            if not _is_there(target):
+                with self._making:
+                    if not _is_there(target):
+                        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                        self._make(source, target)
+                        self._prune(target)
+        except OSError as error:
+            hint = "check the disk and the cache folder"
+            raise StorageFailed(f"the rendition could not be kept ({error.strerror})", hint=hint) from error
         return target.resolve()
 
     def _make(self, source: Path, target: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,31 @@ def test_a_rendition_is_made_once_and_kept(tmp_path: Path) -> None:
     assert make(source, SUM) == first
     assert first.read_bytes() == b"oneone"
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [f"{SUM}.opus"]
+
+
+def test_a_kept_rendition_does_not_wait_for_one_that_is_being_made(tmp_path: Path) -> None:
+    source, folder = tmp_path / "a.m4a", tmp_path / "cache"
+    source.write_bytes(b"one")
+    kept = by(COUNTING, folder)(source, SUM)
+    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
+    waiting = (
+        f"import pathlib, sys, time; pathlib.Path({str(begun)!r}).touch()\n"
+        f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.01)\n"
+        "pathlib.Path(sys.argv[2]).write_bytes(b'two')"
+    )
+    make = by(waiting, folder, seconds=60.0)
+    other = content_hash(b"other")
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(make, source, other)
+        try:
+            while not begun.exists():
+                assert not slow.done()
+                time.sleep(0.01)
+            assert pool.submit(make, source, SUM).result(timeout=30) == kept
+            assert not slow.done()
+        finally:
+            go_on.touch()
+        assert slow.result().read_bytes() == b"two"
 
 
 @pytest.mark.parametrize(
