@@ -7,7 +7,6 @@ line, so that `zcat` shows it: first a line that says where each page's member l
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import json
 import logging
@@ -20,9 +19,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, BinaryIO
 
-from kb.adapters.files.atomic import private_folder, sync_folder
+from kb.adapters.files.atomic import private_folder, sync_file, sync_folder, unwritten
 from kb.domain.errors import InvalidInput
-from kb.domain.failures import StorageFailed
 from kb.domain.pages import PageText, WordBoxes
 from kb.domain.recipes import DocumentId
 from kb.domain.transcripts import Transcript, TranscriptSegment
@@ -30,6 +28,7 @@ from kb.domain.transcripts import Transcript, TranscriptSegment
 _PAGES = {"text": "pdf-text", "ocr": "ocr"}
 _TRANSCRIPT = "transcript"
 _NAMES = (*_PAGES.values(), _TRANSCRIPT)
+_WHAT = "the words of a document"
 _FORMAT = "kebab-artifact-1"
 # The numbers of words shrink to a third at the fastest level; slower ones gain a tenth more for three times the time.
 _LEVEL = 1
@@ -37,7 +36,6 @@ _GZIP = 31
 _GLANCE = 65_536
 _FLUSHES = 4
 _ID_LENGTH = 32
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _HEX = frozenset("0123456789abcdef")
 _log = logging.getLogger(__name__)
 
@@ -65,7 +63,7 @@ class FileArtifacts:
         try:
             written = {name: self._write(data) for name, data in found.items()}
         except OSError as error:
-            raise _unwritten(error) from error
+            raise unwritten(_WHAT, error) from error
         for left in self._unsettled.pop(doc_id, {}).values():
             left.unlink(missing_ok=True)
         self._unsettled[doc_id] = written
@@ -82,12 +80,12 @@ class FileArtifacts:
             return
         try:
             with ThreadPoolExecutor(min(len(new), _FLUSHES), thread_name_prefix="flush") as pool:
-                list(pool.map(_flush, new))
+                list(pool.map(sync_file, new))
             for doc_id, files in unsettled.items():
                 self._place(doc_id, files)
             sync_folder(self._folder)
         except OSError as error:
-            raise _unwritten(error) from error
+            raise unwritten(_WHAT, error) from error
         finally:
             for path in new:
                 with contextlib.suppress(OSError):
@@ -238,20 +236,5 @@ def _page(row: dict[str, Any], source: str) -> PageText:
     )
 
 
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _is_id(name: str) -> bool:
     return len(name) == _ID_LENGTH and _HEX.issuperset(name)
-
-
-def _unwritten(error: OSError) -> StorageFailed:
-    if error.errno in _FULL:
-        return StorageFailed("the disk is full", hint="free some space, then run `kb ingest` again")
-    said = f"the words of a document could not be written ({error.strerror})"
-    return StorageFailed(said, hint="check the data folder with `kb doctor`")

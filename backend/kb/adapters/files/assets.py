@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkstemp
 
-from kb.adapters.files.atomic import private_folder
+from kb.adapters.files.atomic import private_folder, sync_file, unwritten
 from kb.adapters.files.reading import ContainedReader
 from kb.domain.errors import Unreadable
 from kb.domain.failures import StorageFailed
@@ -21,24 +21,8 @@ from kb.domain.recipes import AssetId, asset_id
 
 _FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file
 _REFLINK_FROM = 1 << 20  # below this, copying costs less than opening the original once more
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _FLUSHES = 4
 _NEW = ".new"
-
-
-def _unwritten(path: str, error: OSError) -> StorageFailed:
-    if error.errno in _FULL:
-        return StorageFailed("the disk is full", hint="free some space, then run `kb ingest` again")
-    said = f"a copy of {path} could not be written ({error.strerror})"
-    return StorageFailed(said, hint="check the data folder with `kb doctor`")
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _now() -> datetime:
@@ -80,7 +64,7 @@ class CopiedAssets:
         try:
             self._copy(name, file, content)
         except OSError as error:
-            raise _unwritten(file.path, error) from error
+            raise unwritten(f"a copy of {file.path}", error) from error
         return RawAsset(name, content.checksum, size, media_type, "copied", where, self._now())
 
     def needs_bytes(self, file: ScannedFile, content: FileBytes) -> bool:
@@ -99,14 +83,14 @@ class CopiedAssets:
         if not unsettled:
             return
         with ThreadPoolExecutor(min(len(unsettled), _FLUSHES), thread_name_prefix="flush") as pool:
-            flushes = [(target, path, pool.submit(_flush, target)) for target, path in unsettled.items()]
+            flushes = [(target, path, pool.submit(sync_file, target)) for target, path in unsettled.items()]
         failed: StorageFailed | None = None
         for target, path, flush in flushes:
             error = flush.exception()
             if isinstance(error, OSError):
                 # What the system could not write it forgets, and reads as if it were there.
                 target.unlink(missing_ok=True)
-                failed = failed or _unwritten(path, error)
+                failed = failed or unwritten(f"a copy of {path}", error)
             elif error is not None:
                 raise error
         if failed:

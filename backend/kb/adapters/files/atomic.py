@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from tempfile import mkstemp
+
+from kb.domain.failures import StorageFailed
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -36,6 +41,23 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_file(path: Path) -> None:
+    """Make what is written in a file survive a power cut."""
+    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def unwritten(what: str, error: OSError) -> StorageFailed:
+    """Return the failure to raise when the data folder refuses `what`."""
+    if error.errno in _FULL:
+        return StorageFailed("the disk is full", hint="free some space, then run `kb ingest` again")
+    said = f"{what} could not be written ({error.strerror})"
+    return StorageFailed(said, hint="check the data folder with `kb doctor`")
 
 
 def private_folder(folder: Path) -> Path:
