@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ Page: TypeAlias = Any
 TextPage: TypeAlias = Any
 
 _BOLD, _MONO = 16, 8
+_MOST_INFLATED = 16 << 20
 _TALL = 1.45
 _EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 
@@ -96,6 +98,31 @@ def add_looks(lines: Sequence[Line], text_page: TextPage, view: View) -> int:
         if not turned and not view.turned and line.y1 - line.y0 > _TALL * line.size > 0:
             _lower(line, span["origin"][1], view)
     return letters.most_common(1)[0][0] if letters else 0
+
+
+def is_torn(document: Document, page: Page) -> bool:
+    """Return whether a page, or something drawn on it, is named in the file and not there: it was cut short."""
+    try:
+        if document.xref_get_key(page.xref, "Type")[1] != "/Page":
+            return False  # an odd one, such as a page without a type
+        drawn = page.get_contents()
+        if not all(document.xref_is_stream(number) for number in drawn):
+            return True
+        # Repair makes the stream in which the file ends look whole.
+        return bool(document.is_repaired) and any(_is_cut(document, number) for number in drawn)
+    except Exception:  # noqa: BLE001 - MuPDF raises plain exceptions of its own
+        return True
+
+
+def _is_cut(document: Document, number: int) -> bool:
+    if document.xref_get_key(number, "Filter")[1] != "/FlateDecode":
+        return False
+    stream = zlib.decompressobj()
+    try:
+        stream.decompress(document.xref_stream_raw(number), _MOST_INFLATED)
+    except zlib.error:
+        return True
+    return not stream.eof and not stream.unconsumed_tail
 
 
 def forget() -> None:

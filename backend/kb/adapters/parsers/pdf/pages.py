@@ -110,6 +110,8 @@ class PageReader:
             content.lines.append(beyond)
         if content.state == "blank" and content.lines:
             content.state = "text"
+        if content.state in {"blank", "text"} and content.reason is None and mupdf.is_torn(self._document, page):
+            return _unseen(content, words, "damaged")
         return content
 
     def _by_recognition(self, content: PageContent, page: mupdf.Page, words: Words, strokes: int) -> list[Line]:

@@ -21,7 +21,7 @@ from kb.domain.limits import ReadingLimits
 from kb.domain.metadata import ProvenanceKind
 from kb.ingest.reading_ports import PictureTextReader, SourceFile, Tell
 
-_RULES = "pdf-v1"
+_RULES = "pdf-v2"
 _FORGET_EVERY = 20
 
 

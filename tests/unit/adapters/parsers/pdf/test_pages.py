@@ -217,6 +217,19 @@ def test_a_file_that_only_forbids_printing_is_read() -> None:
     assert read(data).blocks[0].text == SENTENCE
 
 
+def test_pages_that_a_file_cut_short_only_names_are_not_blank() -> None:
+    document = pymupdf.open()
+    for number in range(3):
+        document.new_page().insert_text((72, 100), f"Page {number} of a file that is cut short in a while.")
+    data = document.tobytes()
+    second = data.index(b"/FlateDecode", data.index(b"endstream"))
+    result = read(data[: second + 40])
+    assert [(unit.start, unit.end, unit.state, unit.reason) for unit in result.coverage] == [
+        (1, 1, "text", None),
+        (2, 3, "failed", "damaged"),
+    ]
+
+
 def test_a_file_cut_short_is_damaged_and_not_done_with_no_pages() -> None:
     document = pymupdf.open()
     for _ in range(50):
@@ -271,7 +284,7 @@ def test_importing_the_parser_loads_no_library() -> None:
         "print([name for name in ('pymupdf', 'pypdfium2', 'PIL', 'numpy') if name in sys.modules])"
     )
     lines = run_child(script).splitlines()
-    assert lines[0].startswith("pdf-v1+pymupdf-")
+    assert lines[0].startswith("pdf-v2+pymupdf-")
     assert lines[1] == "[]"
 
 
