@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from kb.adapters.parsers.shared.building import BlockBuilder, clean
 from kb.adapters.parsers.shared.xml import Element, local, parsed
 from kb.domain.coverage import CoverageUnit
-from kb.domain.documents import ParsedDocument
+from kb.domain.documents import ParsedDocument, ParseWarning
 from kb.domain.errors import Unreadable
 from kb.domain.ids import Json
 from kb.domain.limits import ReadingLimits
@@ -34,10 +34,13 @@ def is_vector(data: bytes) -> bool:
 def read_vector(data: bytes, limits: ReadingLimits) -> ParsedDocument:
     """Return one paragraph for each text of the drawing, in the order of the file.
 
+    Words that stand for others (entities) are left out, and the drawing counts as failed, `too_complex`.
+
     Raises:
         Unreadable: `damaged`, `too_big`, `too_complex`, `expands_too_much`, `wrong_type`.
     """
-    root = parsed(_unpacked(data, limits), doctype=True)
+    dropped: list[Element] = []
+    root = parsed(_unpacked(data, limits), doctype=True, dropped=dropped)
     if local(root) != "svg":
         raise Unreadable("it is XML, but no SVG", reason="wrong_type")
     span = RegionSpan(0, 0, *_size(root))
@@ -51,8 +54,18 @@ def read_vector(data: bytes, limits: ReadingLimits) -> ParsedDocument:
         if name == "title" and "title" not in front:
             front["title"] = text
         builder.paragraph(text, span)
-    unit = CoverageUnit("image", 1, 1, "text") if builder.blocks else CoverageUnit("image", 1, 1, "blank")
-    return ParsedDocument(tuple(builder.blocks), front, coverage=(unit,))
+    unit = CoverageUnit("image", 1, 1, "text" if builder.blocks else "blank")
+    warnings: tuple[ParseWarning, ...] = ()
+    if any(_is_shown(element) for element in dropped):
+        unit = CoverageUnit("image", 1, 1, "failed", reason="too_complex")
+        warnings = (ParseWarning("extract_failed", "words that the drawing defines elsewhere were left out"),)
+    return ParsedDocument(tuple(builder.blocks), front, warnings=warnings, coverage=(unit,))
+
+
+def _is_shown(element: Element) -> bool:
+    """Say whether words in an element would be text of the drawing."""
+    around = [local(element), *map(local, element.iterancestors())]
+    return _SKIPPED.isdisjoint(around) and not _LINES.isdisjoint(around)
 
 
 def _unpacked(data: bytes, limits: ReadingLimits) -> bytes:

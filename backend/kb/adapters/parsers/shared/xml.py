@@ -18,7 +18,9 @@ _PROLOG_STEP = 1 << 12
 _PROLOG = 1 << 16
 
 
-def parsed(data: bytes, *, doctype: bool = False, forgiving: bool = False) -> Element:
+def parsed(
+    data: bytes, *, doctype: bool = False, forgiving: bool = False, dropped: list[Element] | None = None
+) -> Element:
     """Return the root element (lxml) of an XML text.
 
     Entities that the text declares are never expanded: a reference to one stands for nothing.
@@ -27,6 +29,7 @@ def parsed(data: bytes, *, doctype: bool = False, forgiving: bool = False) -> El
         data: the whole text; its encoding is in it.
         doctype: allow a document type declaration, as in XHTML; else it is refused.
         forgiving: mend what is not well-formed, where that can be done.
+        dropped: takes the elements that lost a reference to an entity.
 
     Raises:
         Unreadable: `damaged`, `too_big` or `too_complex` (declares entities, nests too deep).
@@ -46,7 +49,9 @@ def parsed(data: bytes, *, doctype: bool = False, forgiving: bool = False) -> El
         raise Unreadable("a part of it is no XML", reason="damaged") from error
     if root is None:
         raise Unreadable("a part of it is no XML", reason="damaged")
-    _drop_entities(root, etree.Entity)
+    lost = _drop_entities(root, etree.Entity)
+    if dropped is not None:
+        dropped += lost
     return root
 
 
@@ -104,7 +109,9 @@ def _pieces(element: Element) -> Iterator[str]:
         yield str(piece)
 
 
-def _drop_entities(root: Element, entity: Element) -> None:
+def _drop_entities(root: Element, entity: Element) -> list[Element]:
+    """Remove references to entities; return the elements they stood in."""
+    lost = []
     for node in list(root.iter(entity)):
         parent, tail = node.getparent(), node.tail or ""
         before = node.getprevious()
@@ -113,6 +120,8 @@ def _drop_entities(root: Element, entity: Element) -> None:
         else:
             parent.text = (parent.text or "") + tail
         parent.remove(node)
+        lost.append(parent)
+    return lost
 
 
 def _unreadable(error: Element) -> Unreadable:

@@ -360,6 +360,20 @@ def test_entities_of_an_svg_are_never_expanded() -> None:
         assert "lol" not in "".join(texts)
 
 
+def test_an_svg_whose_words_are_entities_is_not_empty_but_too_complex() -> None:
+    doctype = '<!DOCTYPE svg [<!ENTITY name "Warehouse">]>'
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
+    alone = read((doctype + drawing.format("<text>&name;</text>")).encode(), None)
+    assert alone.blocks == ()
+    assert alone.coverage == (CoverageUnit("image", 1, 1, "failed", reason="too_complex"),)
+    assert [warning.kind for warning in alone.warnings] == ["extract_failed"]
+    beside = read((doctype + drawing.format("<text>North <tspan>&name;</tspan></text>")).encode(), None)
+    assert [block.text for block in beside.blocks] == ["North"]
+    assert [(unit.state, unit.reason) for unit in beside.coverage] == [("failed", "too_complex")]
+    unseen = read((doctype + drawing.format("<style>&name;</style><text>North</text>")).encode(), None)
+    assert unseen.coverage == (CoverageUnit("image", 1, 1, "text"),)
+
+
 def test_a_file_named_by_an_svg_is_not_read(tmp_path: Any) -> None:
     (tmp_path / "secret.txt").write_text("hidden words")
     uri = (tmp_path / "secret.txt").as_uri()
