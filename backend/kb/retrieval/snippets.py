@@ -17,6 +17,7 @@ from kb.retrieval.terms import Match, Terms, matches
 from kb.retrieval.values import Highlight
 
 _WORD = re.compile(r"\S+")
+_SPACE = re.compile(r"\s+")
 _CELLS = " | "
 
 
@@ -98,8 +99,17 @@ def _sentence_start(text: str, position: int, size: int, last_end: int) -> int:
         if base + sentence_start <= position < base + sentence_end or base + sentence_end > position:
             start = base + sentence_start
     if last_end - start > size:
-        return max(position - max(0, (size - (last_end - position)) // 2), 0)
+        start = max(position - max(0, (size - (last_end - position)) // 2), 0)
+        return _word_start(text, start, position)
     return start
+
+
+def _word_start(text: str, start: int, position: int) -> int:
+    """Move a start that cuts a word on to the next one, at most 24 characters and not beyond `position`."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    space = _SPACE.search(text, start, min(start + 24, position))
+    return space.end() if space else start
 
 
 def _word_end(text: str, end: int) -> int:

@@ -105,3 +105,10 @@ def test_rows_of_a_table_keep_lines_of_their_own_in_a_snippet() -> None:
     snippet = snippet_of(text, terms_of("kestrel varga"), 200)
     assert snippet.text == f"Ferries and boats\n{rows[2]}\n{rows[3]}\nEnd"
     assert [snippet.text[mark.start : mark.end] for mark in snippet.highlights] == ["Kestrel", "Varga"]
+
+
+@given(st.integers(20, 120), st.integers(0, 60))
+def test_a_snippet_of_words_never_begins_inside_one(size: int, before: int) -> None:
+    text = "harbours " * before + "kestrel" + " lighthouse" * 30 + " varga" + " cables" * 10
+    snippet = snippet_of(text, terms_of("kestrel varga"), size)
+    assert set(snippet.text.split()[:1]) <= {"harbours", "kestrel", "lighthouse", "varga"}
