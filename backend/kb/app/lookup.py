@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kb.app.requests import request_of
+from kb.contract.answers import Answer
 from kb.contract.chunks import ChunkInspection, ChunksRequest, InspectRequest
 from kb.contract.facade import Facade
-from kb.domain.errors import NotFound
+from kb.contract.viewer import ViewerOpenRequest
+from kb.domain.errors import KebabError, NotFound
 
 _ID_LENGTH = 32
 
@@ -34,3 +36,22 @@ def chunks_of(facade: Facade, what: str) -> Iterator[ChunkInspection]:
         cursor = page.next
         if cursor is None:
             return
+
+
+def changed_sources(facade: Facade, answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Yield the marker of each source of an old answer that is not where it was, with the URI of its place now.
+
+    None instead of a URI: the file or the quoted words are gone.
+    """
+    for source in answer.citations:
+        if not source.marker or not source.chunk_id:
+            continue
+        try:
+            view = facade.viewer.open(ViewerOpenRequest(chunk_id=source.chunk_id, quote=source.quote))
+        except KebabError:
+            yield source.marker, None
+            continue
+        if view.state == "gone":
+            yield source.marker, None
+        elif view.state == "moved" and view.citation and view.citation.uri != source.citation.uri:
+            yield source.marker, view.citation.uri

