@@ -7,11 +7,11 @@ Oracle's thin JDBC driver, curl(1) `-u`. Only the secret goes: server, database 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kb.governance.found import Found
 from kb.governance.plausible import is_placeholder
-from kb.governance.wrapping import extent
+from kb.governance.wrapping import always, extent
 
 # A page may break an address once, within the password.
 _URL = re.compile(
@@ -30,17 +30,17 @@ _NAMES_ONLY = re.compile(r"\A[a-z]+(?:[-_.][a-z]+)*\Z", re.IGNORECASE)
 _LINE = 300
 
 
-def find_credentials(text: str, lower: str) -> Iterator[Found]:
+def find_credentials(text: str, lower: str, joins: Callable[[int], bool] = always) -> Iterator[Found]:
     """Yield passwords of addresses, values of authorization headers, and passwords given to curl.
 
-    `lower` is the text in lower case, as long as the text.
+    `lower` is the text in lower case, as long as the text; `joins` as in `extent`.
     """
     if "://" in text:
         yield from _in_addresses(text)
     if ":thin:" in text:
         yield from (_group(match, "connection_string") for match in _ORACLE.finditer(text))
     if "bearer" in lower or "authorization" in lower:
-        yield from _bearers(text)
+        yield from _bearers(text, joins)
     if "authorization" in lower:
         yield from _basics(text, lower)
     if "curl" in lower:
@@ -62,10 +62,10 @@ def _in_addresses(text: str) -> Iterator[Found]:
         at = text.find("://", match.end() if match else at + 3)
 
 
-def _bearers(text: str) -> Iterator[Found]:
+def _bearers(text: str, joins: Callable[[int], bool]) -> Iterator[Found]:
     for match in _BEARER.finditer(text):
         start = match.end()
-        end = extent(text, start, _HEADER_BODY, _LEAST_BEARER, _LEAST_BEARER + 1)
+        end = extent(text, start, _HEADER_BODY, (_LEAST_BEARER, _LEAST_BEARER + 1), joins=joins)
         value = "".join(text[start:end].split()).rstrip(".")
         if len(value) < _LEAST_BEARER or is_placeholder(value) or _NAMES_ONLY.match(value):
             continue

@@ -14,12 +14,25 @@ _OVERLAP = 1 << 15
 
 
 class Fields:
-    """Some texts in order and the secrets in them; a position counts through all of them, a line feed between two."""
+    """Some texts in order and the secrets in them; a position counts through all of them, a line feed between two.
 
-    def __init__(self, texts: Sequence[str], settings: Sequence[Setting] | None = None) -> None:
+    Args:
+        texts: blocks, lines or pages.
+        settings: of each; prose without.
+        goes_on: says whether a text may go on in the next in the middle of a token whose end nothing tells.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        settings: Sequence[Setting] | None = None,
+        *,
+        goes_on: Callable[[int], bool] = lambda _index: False,
+    ) -> None:
         self.texts = texts
         self.starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
         self._settings = settings
+        self._goes_on = goes_on
         self.found = self._secrets()
 
     def add(self, more: Iterable[Found]) -> None:
@@ -65,13 +78,20 @@ class Fields:
     def _in_window(self, first: int, last: int) -> list[Found]:
         base = self.starts[first]
         text = self.texts[first] if last == first + 1 else "\n".join(self.texts[first:last])
-        found = find_secrets(text, lambda position: self._setting(base + position))
+        found = find_secrets(
+            text, lambda position: self._setting(base + position), lambda position: self._joins(base + position)
+        )
         return [Found(base + one.start, base + one.end, one.kind, one.value) for one in found] if base else found
 
     def _setting(self, position: int) -> Setting:
         if self._settings is None:
             return Setting.PROSE
         return self._settings[bisect_right(self.starts, position, hi=len(self.texts)) - 1]
+
+    def _joins(self, position: int) -> bool:
+        """Return whether a token may go on behind the line feed at a position."""
+        index = bisect_right(self.starts, position, hi=len(self.texts)) - 1
+        return position < self.starts[index] + len(self.texts[index]) or self._goes_on(index)
 
 
 def united(found: list[Found]) -> list[Found]:

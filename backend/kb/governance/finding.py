@@ -11,6 +11,7 @@ from kb.governance.found import Found, Setting
 from kb.governance.naming import find_named
 from kb.governance.private_keys import find_private_keys
 from kb.governance.tokens import find_tokens
+from kb.governance.wrapping import always
 
 _PIECE = 1 << 18
 
@@ -20,7 +21,9 @@ def prose(_position: int) -> Setting:
     return Setting.PROSE
 
 
-def find_secrets(text: str, setting: Callable[[int], Setting] = prose) -> list[Found]:
+def find_secrets(
+    text: str, setting: Callable[[int], Setting] = prose, joins: Callable[[int], bool] = always
+) -> list[Found]:
     """Return the secrets of a text in order, none overlapping another.
 
     Letters that only look different (full-width forms, decomposed letters, zero-width characters between them) hide
@@ -30,16 +33,17 @@ def find_secrets(text: str, setting: Callable[[int], Setting] = prose) -> list[F
         text: blocks or lines, a line feed between them.
         setting: says what kind of text stands at a position, since `password = word` means a value in a file of
             settings and a variable in a program.
+        joins: says whether a token that is long enough may go on behind the line feed at a position.
     """
     form = folded(text)
     starts, ends = form.starts, form.ends
     if starts is None or ends is None:
-        return _search(form.text, setting)
-    found = _search(form.text, lambda position: setting(starts[position]))
+        return _search(form.text, setting, joins)
+    found = _search(form.text, lambda at: setting(starts[at]), lambda at: joins(starts[at]))
     return [Found(starts[one.start], ends[one.end - 1], one.kind, one.value) for one in found]
 
 
-def _search(text: str, setting: Callable[[int], Setting]) -> list[Found]:
+def _search(text: str, setting: Callable[[int], Setting], joins: Callable[[int], bool]) -> list[Found]:
     # A format says more than a name beside a value, so what comes first keeps its place.
     kept: list[Found] = []
     lower = _lower(text)
@@ -47,9 +51,9 @@ def _search(text: str, setting: Callable[[int], Setting]) -> list[Found]:
         lower = _lower(text.replace("\u0130", "I"))
     finders = (
         find_private_keys(text),
-        find_tokens(text),
-        find_credentials(text, lower),
-        find_named(text, lower, setting),
+        find_tokens(text, joins),
+        find_credentials(text, lower, joins),
+        find_named(text, lower, setting, joins),
     )
     for finder in finders:
         kept = _merged(kept, finder)

@@ -50,17 +50,24 @@ class _Search:
     def __init__(self, parsed: ParsedDocument) -> None:
         self.lines = lines_of(parsed.front_matter)
         self.beside = strings_beside(parsed.blocks, (warning.note for warning in parsed.warnings))
+        self._blocks = parsed.blocks
         spoken = parsed.transcript.segments if parsed.transcript else ()
         self.front = Fields([line.text for line in self.lines])
-        self.text = Fields([block.text for block in parsed.blocks], [_setting(block) for block in parsed.blocks])
+        self.text = Fields(
+            [block.text for block in parsed.blocks], [_setting(block) for block in parsed.blocks], goes_on=self._goes_on
+        )
         self.strings = Fields(list(self.beside))
         self.speech = Fields([segment.text for segment in spoken])
-        self.pages = Fields([page.text for page in parsed.pages])
+        self.pages = Fields([page.text for page in parsed.pages], goes_on=lambda _index: True)
         self._fields = (self.front, self.text, self.strings, self.speech, self.pages)
         self.text.add(one for index, block in enumerate(parsed.blocks) for one in self._in_table(index, block))
         self.is_fruitful = any(fields.found for fields in self._fields)
         if self.is_fruitful:
             self._find_again()
+
+    def _goes_on(self, index: int) -> bool:
+        """Return whether a block and the next are of pages, where a line may end one and begin the other."""
+        return all(isinstance(block.span, PageSpan) for block in self._blocks[index : index + 2])
 
     def _in_table(self, index: int, block: ParsedBlock) -> list[Found]:
         if not isinstance(block.payload, Table):

@@ -50,6 +50,7 @@ _LATIN = (
     _Family("pass", re.compile(rf"pass{_NOT_GOING_ON}"), "password", is_password=False, before=_WORD_START),
     _family("pwd", rf"pwd{_NOT_GOING_ON}"),
     _family("pw", rf"pw{_NOT_GOING_ON}", before=_WORD_START),
+    _family("pin", rf"pin(?:[ _-]?(?:code|number))?{_NOT_GOING_ON}", "pin", before=_WORD_START),
     _family("kennwort", "kennwort"),
     _family("contrase", "contrase(?:ñ|n)a"),
     _family("mot de passe", "mot de passe"),

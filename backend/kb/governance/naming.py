@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from kb.governance.found import Found, Setting
-from kb.governance.names import secret_names
+from kb.governance.names import SecretName, secret_names
 from kb.governance.plausible import (
     is_expression,
+    is_hangul_password,
     is_name_like,
     is_placeholder,
     is_random,
@@ -21,7 +22,8 @@ from kb.governance.plausible import (
     is_technical,
     is_word,
 )
-from kb.governance.wrapping import extent
+from kb.governance.words import SENTENCE_WORDS
+from kb.governance.wrapping import always, extent
 
 # How an identifier may go on after the word that names the secret, what closes it, and what parts it from the value.
 _REST = re.compile(
@@ -46,12 +48,17 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」
 _OPENING = re.compile(r"\\?([\"'`“‘「『«])")
 _BARE = re.compile(r"[^\s\"'`“”‘’「」『』|，。、；（）]{1,300}+")
 _END = re.compile(r"[,;:.)\]}>\\]+\Z")
+_COPULA = re.compile(r"(?<=[0-9A-Za-z!@#$%^&*+=?~])(?:입니다|이에요|예요|이다|임|이고|이며)[.!?]?\Z")
 _SENTENCE_REST = re.compile(r"[ \t]*[^\W\d_]")
 _RANDOM_BODY = re.compile(r"[A-Za-z0-9+/=_\-]{1,4000}+")
 _OPTION = re.compile(r"--[A-Za-z\-]{0,20}\Z")
 _OTHER_VALUE = re.compile(r"[^\s/]{1,60}[ \t]{0,2}/[ \t]{0,2}(?=\S)")
 _COMMENT = re.compile(r"[ \t]{0,80}(?:#|//|--|/?\*|<!--|;|%|\"\"\")")
 _PHRASE = re.compile(r"[a-z]{3,12}(?:[ \-][a-z]{3,12}){3,23}(?=[ \t]*(?:\n|\Z|\|))")
+_LINE_START = re.compile(r"(?:\A|\n)[ \t>*#\-]{0,12}(?:[A-Za-z]{1,12}[ _-])?\Z")
+_PIN = re.compile(r"([0-9]{4,8})(?=[ \t]*(?:[.,;|)]|\n|\Z))")
+_MOST_WORDS = 8
+_NUMBER_IN_NAME = re.compile(r"[A-Za-z]{3,}[0-9]{1,3}[A-Za-z]{4,}\Z")
 _LOOK_BACK = 24
 _AWS_SECRET_LENGTH = 40
 _DIGIT = re.compile(r"[0-9]")
@@ -71,7 +78,9 @@ class _Value:
         self.text = text[start:end]
 
 
-def find_named(text: str, lower: str, setting: Callable[[int], Setting]) -> Iterator[Found]:
+def find_named(
+    text: str, lower: str, setting: Callable[[int], Setting], joins: Callable[[int], bool] = always
+) -> Iterator[Found]:
     """Yield the values that stand beside the name of a secret; `lower` is the text in lower case, just as long."""
     for name in secret_names(lower):
         rest = _REST.match(text, name.end)
@@ -82,7 +91,12 @@ def find_named(text: str, lower: str, setting: Callable[[int], Setting]) -> Iter
         if before.rstrip().endswith("/"):  # `user / password: ann / secret`
             other = _OTHER_VALUE.match(text, at)
             at = other.end() if other else at
-        value = _phrase(text, at) if "phrase" in name.text and rest["sign"] is not None else None
+        if name.kind == "pin":
+            number = _PIN.match(text, at) if rest["sign"] is not None and setting(at) is not Setting.PROGRAM else None
+            if number:
+                yield Found(*number.span(1), "password", number[1])
+            continue
+        value = _phrase(text, at, name, rest, setting)
         if value:
             yield Found(value.start, value.end, name.kind, value.text)
             continue
@@ -95,7 +109,7 @@ def find_named(text: str, lower: str, setting: Callable[[int], Setting]) -> Iter
         if _accepted(value, kind_of_text) and _says_so(
             value, rest, is_password=name.is_password, setting=kind_of_text, is_option=bool(_OPTION.search(before))
         ):
-            end = _whole(text, value, name.text)
+            end = _whole(text, value, name.text, joins)
             yield Found(value.start, end, name.kind, "".join(text[value.start : end].split()))
 
 
@@ -117,6 +131,9 @@ def _value(text: str, at: int, name_start: int) -> _Value | None:
     stops = text[end : end + 1] in {"", " ", "\n", "\t", "|", '"', "'", "<"}
     if tail and tail.start() > at and stops:
         end = tail.start()
+    copula = _COPULA.search(text, at, end)
+    if copula and copula.start() > at:
+        end = copula.start()
     element = text.find("</", at, end)
     if element > at:
         end = element
@@ -155,6 +172,8 @@ def _says_so(value: _Value, rest: re.Match[str], *, is_password: bool, setting: 
         # `PASSWORD 'x'` of SQL, `wifi password x` of notes: nothing says that a value follows but the value.
         return is_password and is_strong(text) and len(text) >= _LEAST_BARE and _is_hard(text)
     if rest["verb"] is not None:
+        if is_password and (is_hangul_password(text) or (value.alone and _is_said(text))):
+            return True
         return is_strong(text) and _is_mixed(text) and (is_password or is_random(text))
     if rest["cell"] is not None or rest["below"] is not None or rest["line"] is not None:
         whole = value.alone or rest["cell"] is not None
@@ -167,16 +186,29 @@ def _beside_sign(value: _Value, *, is_password: bool, setting: Setting) -> bool:
     text = value.text
     if not is_password:
         return is_random(text) or (len(text) >= _LEAST_TOKEN and is_strong(text) and _is_mixed(text))
-    if is_strong(text):
+    if is_strong(text) or is_hangul_password(text):
         return True
     alone = value.alone if setting is not Setting.PROGRAM else value.quoted and len(text) > _LEAST_QUOTED
     return alone and is_word(text)
 
 
-def _phrase(text: str, at: int) -> _Value | None:
-    """Return words that are a pass phrase: some in a row that make no sentence, and nothing else on the line."""
-    match = _PHRASE.match(text, at)
-    if not match or any(is_stop_word(word) for word in match[0].replace("-", " ").split()):
+def _phrase(
+    text: str, at: int, name: SecretName, rest: re.Match[str], setting: Callable[[int], Setting]
+) -> _Value | None:
+    """Return words that are a pass phrase: some in a row that make no sentence, and nothing else on the line.
+
+    What is not called a phrase must begin a line: `password: correct horse battery staple`.
+    """
+    called = "phrase" in name.text
+    first = called or (name.is_password and _LINE_START.search(text, max(0, name.start - _LOOK_BACK), name.start))
+    if rest["sign"] is None or not first or not (match := _PHRASE.match(text, at)):
+        return None
+    words = match[0].replace("-", " ").split()
+    if any(is_stop_word(word) for word in words):
+        return None
+    if not called and (
+        setting(at) is Setting.PROGRAM or len(words) > _MOST_WORDS or not SENTENCE_WORDS.isdisjoint(words)
+    ):
         return None
     return _Value(text, match.start(), match.end(), quoted=False, alone=True)
 
@@ -199,6 +231,12 @@ def _is_mixed(text: str) -> bool:
     return sum(kinds) >= 3 or is_random(text)  # noqa: PLR2004 - three of four
 
 
+def _is_said(text: str) -> bool:
+    """Return whether the last word of `the password is …` is one: letters with a digit in them, no word and number."""
+    is_name = is_name_like(text) or _NUMBER_IN_NAME.match(text)
+    return len(text) >= _LEAST_BARE and is_strong(text) and not is_name and text.isalnum()
+
+
 def _is_hard(text: str) -> bool:
     """Return whether letters, digits and a sign that no word has occur together."""
     return bool(re.match(r"(?=.*[A-Za-z])(?=.*[0-9]).*[!@#$%^&*?~]", text))
@@ -213,15 +251,19 @@ def _sure(text: str) -> bool:
     )
 
 
-def _whole(text: str, value: _Value, name: str) -> int:
+def _whole(text: str, value: _Value, name: str, joins: Callable[[int], bool]) -> int:
     """Return where the value ends, a part on the next line included."""
     if value.quoted or not is_random(value.text):
         full = _AWS_SECRET_LENGTH if "aws" in name and len(value.text) < _AWS_SECRET_LENGTH else 0
         if not full or value.quoted:
             return value.end
-        return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full, exact=full == _AWS_SECRET_LENGTH))
+        return max(
+            value.end, extent(text, value.start, _RANDOM_BODY, (1, full), exact=full == _AWS_SECRET_LENGTH, joins=joins)
+        )
     run = _RANDOM_BODY.match(text, value.start)
     if not run or run.end() != value.end:
         return value.end
     full = _AWS_SECRET_LENGTH if "secret" in name and len(value.text) < _AWS_SECRET_LENGTH else len(value.text)
-    return max(value.end, extent(text, value.start, _RANDOM_BODY, 1, full, exact=full == _AWS_SECRET_LENGTH))
+    return max(
+        value.end, extent(text, value.start, _RANDOM_BODY, (1, full), exact=full == _AWS_SECRET_LENGTH, joins=joins)
+    )

@@ -39,6 +39,8 @@ _FILE = re.compile(
 )
 _HARD_SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
 _ASIAN = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]{2}")
+_LEAST_HANGUL = 6
 _INTERLEAVED = re.compile(r"[0-9][^\W\d_]+[0-9]|[^\W\d_]+[0-9]+[^\W\d_]")
 _CASE_CHANGES = re.compile(r"[a-z][A-Z]")
 _WORD_AND_NUMBER = re.compile(r"\A[a-z]+[-_]?\d{0,2}\Z|\A[A-Z][a-z]+\d{0,2}\Z", re.IGNORECASE)
@@ -83,6 +85,17 @@ def is_strong(value: str) -> bool:
     letters = any(letter.isalpha() for letter in value)
     digits = any(letter.isdigit() for letter in value)
     return (letters and (digits or _has_inner_symbol(value))) or (digits and bool(_HARD_SYMBOL.search(value)))
+
+
+def is_hangul_password(value: str) -> bool:
+    """Return whether a value is Hangul with a digit and a hard symbol in it: no word, no measure."""
+    return (
+        len(value) >= _LEAST_HANGUL
+        and bool(_HANGUL.search(value))
+        and any(letter.isdigit() for letter in value)
+        and bool(_HARD_SYMBOL.search(value))
+        and not is_placeholder(value)
+    )
 
 
 def is_word(value: str) -> bool:

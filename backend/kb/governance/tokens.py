@@ -11,11 +11,11 @@ detect-secrets, gitleaks and trufflehog. Lengths are kept looser than published,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kb.governance.found import Found
-from kb.governance.wrapping import extent
+from kb.governance.wrapping import always, extent
 
 _ALNUM = r"[A-Za-z0-9]"
 _WORD = r"[A-Za-z0-9_]"
@@ -127,23 +127,25 @@ def _any_prefix() -> re.Pattern[str]:
 
 
 _ANY_PREFIX = _any_prefix()
+_LEAST_PREFIX = 3  # two letters come about by chance
+_OTHERS = re.compile("|".join(re.escape(prefix) for prefix in _PREFIXES if len(prefix) >= _LEAST_PREFIX))
 
 
-def find_tokens(text: str) -> Iterator[Found]:
-    """Yield the tokens of published formats, those broken over a line end too."""
+def find_tokens(text: str, joins: Callable[[int], bool] = always) -> Iterator[Found]:
+    """Yield the tokens of published formats, those broken over a line end too; `joins` as in `extent`."""
     stretches = "\n".join(_STRETCH.findall(text))
     for prefix in sorted(set(_ANY_PREFIX.findall(stretches))):
-        yield from _with_prefix(text, _PREFIXES[prefix], prefix)
+        yield from _with_prefix(text, _PREFIXES[prefix], prefix, joins)
     if ":AA" in stretches:
         for match in _TELEGRAM.finditer(text):
             yield Found(match.start(), match.end(), "telegram_token", match[0])
 
 
-def _with_prefix(text: str, shape: _Shape, prefix: str) -> Iterator[Found]:
+def _with_prefix(text: str, shape: _Shape, prefix: str, joins: Callable[[int], bool]) -> Iterator[Found]:
     at = text.find(prefix)
     while at >= 0:
         begin = at + len(prefix)
-        end = _body_end(text, shape, at, begin)
+        end = _body_end(text, shape, at, begin, joins)
         if end:
             start = begin if shape.keeps else at
             yield Found(start, end, shape.kind, "".join(text[start:end].split()))
@@ -154,11 +156,12 @@ def _with_prefix(text: str, shape: _Shape, prefix: str) -> Iterator[Found]:
         at = text.find(prefix, end or (run.end() if run and _bounded(text, at, shape) else begin))
 
 
-def _body_end(text: str, shape: _Shape, at: int, begin: int) -> int:
+def _body_end(text: str, shape: _Shape, at: int, begin: int, joins: Callable[[int], bool]) -> int:
     """Return where the token ends, 0 when there is none."""
     if not _bounded(text, at, shape):
         return 0
-    end = extent(text, begin, shape.body, shape.least, shape.full, exact=shape.is_exact)
+    length = shape.least, shape.full
+    end = extent(text, begin, shape.body, length, exact=shape.is_exact, joins=joins, others=_OTHERS)
     while end > begin and text[end - 1] in ".-/%":
         end -= 1
     body = "".join(text[begin:end].split())

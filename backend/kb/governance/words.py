@@ -30,9 +30,20 @@ c c++ cc cjs cpp cs csharp css cts cu dart elixir erl erlang ex exs f90 fs go go
 java javascript jl js json5 jsx julia kotlin kt less lua m mjs ml mm mts nim objc objectivec pascal perl php pl py
 pycon pyi python python3 r rb rs ruby rust sass scala scss sol svelte swift ts tsx typescript v vb vue zig
 """
+_SENTENCES = """
+about account accounts add admin after again allow allowed asked authenticate based because been before being between
+both but case character characters choose contain contains could create created digit digits does each every expire
+expires fails find first follow following given gives had has have having how into its just keep keeps kept know last
+least leave length letter letters like lowercase made make makes many minimum more most much need needs next numbers
+once one other passed people provided rather read same screen see send sent settings since special stays than their
+them then there they those through times under until uppercase user users using very was we were which while who whose
+work works would you
+"""
 EXAMPLE_WORDS = frozenset(_EXAMPLES.split())
 """What examples are made of: a value of nothing but these words says "your secret goes here"."""
 STOP_WORDS = frozenset(_STOPS.split())
 """Words that describe or type a secret, or go on with the sentence."""
+SENTENCE_WORDS = STOP_WORDS | EXAMPLE_WORDS - {"correct"} | frozenset(_SENTENCES.split())
+"""Words that sentences about passwords are made of, and pass phrases hardly ever."""
 PROGRAMMING_LANGUAGES = frozenset(_PROGRAMS.split())
 """Languages in which a bare word is a name, not a value: as they stand behind a fence or in a file's suffix."""

@@ -46,6 +46,14 @@ def test_each_kind_is_found_exactly_and_named(seed: int, setting: Setting) -> No
         ("Password (root): Zk3!9xx", "Zk3!9xx"),
         ("Password\nZk3!9xx\n", "Zk3!9xx"),
         ("wifi password: 'blue Horse 9!'", "blue Horse 9!"),
+        ("The password is hunter2x", "hunter2x"),
+        ("The password is hunter2x.", "hunter2x"),
+        ("비밀번호는 사과나무123!입니다", "사과나무123!"),
+        ("비밀번호: 사과나무123!", "사과나무123!"),
+        ("PIN: 4821", "4821"),
+        ("- PIN code: 482913, at the door", "482913"),
+        ("password: correct horse battery staple", "correct horse battery staple"),
+        ("- Wifi password: correct horse battery staple\n- Printer: ground floor", "correct horse battery staple"),
         ("passphrase: correct horse battery staple", "correct horse battery staple"),
         ("recovery phrase: solar amber tiny march olive rigid", "solar amber tiny march olive rigid"),
         ("The wifi password Zk3!9xx works", "Zk3!9xx"),
@@ -94,6 +102,13 @@ def test_what_settings_and_commands_hold_is_found(text: str, secret: str | None)
     [
         "The password: must be 8 characters",
         "The password hash is sha256",
+        "password: enter your current password here",
+        "Password: minimum eight characters including numbers",
+        "The two fields are password: correct horse battery staple",
+        "The password is stored2 in the vault",
+        "비밀번호는 8자 이상이어야 합니다!",
+        "pin: 13",
+        "LED pin: left, shopping: 4821, spin: 4821",
         "People type a passphrase every morning before breakfast",
         "비밀번호: 8자 이상 입력하세요",
         "비밀번호를 입력하세요",
@@ -170,6 +185,34 @@ def test_a_web_token_broken_over_three_lines_is_found_whole() -> None:
     token = planted(3)["jwt"]
     broken = "\n".join((token[:40], token[40:80], token[80:]))
     assert secrets_in(f"Token\n{broken}\nThe next paragraph.") == [broken]
+
+
+@pytest.mark.parametrize("token", [f"sk-proj-{drawn(9, 40)}D1e2", f"xoxb-{drawn(4, 12, '0123456789')}-{drawn(7, 24)}"])
+@pytest.mark.parametrize("following", ["2024-Report", "Kubernetes1 is up", "getUserNameFrom", "RFC-7519 says so"])
+def test_a_token_does_not_swallow_what_people_write_on_the_next_line(token: str, following: str) -> None:
+    assert secrets_in(f"{token}\n{following}") == [token]
+
+
+def test_a_named_key_does_not_swallow_what_people_write_on_the_next_line() -> None:
+    key = planted(4)["api_key"]
+    assert secrets_in(f"API_KEY={key}\n2024-Report") == [key]
+    assert secrets_in(f"Authorization: Bearer {TOKEN}\nKubernetes1") == [TOKEN]
+
+
+@pytest.mark.parametrize("kind", ["github_token", "gitlab_token", "slack_token", "stripe_key", "ai_key", "jwt"])
+def test_tokens_on_lines_of_their_own_are_as_many_as_lines(kind: str) -> None:
+    tokens = [planted(seed)[kind] for seed in (1, 2, 3)]
+    assert secrets_in("\n".join(tokens)) == tokens
+
+
+def test_a_token_that_is_long_enough_goes_on_only_where_a_line_may() -> None:
+    token = planted(2)["jwt"]
+    text = f"{token[:60]}\n{token[60:]}"
+    assert secrets_in(text) == [text]
+    ai_key, behind = planted(2)["ai_key"], drawn(3, 12) + "4x"
+    found = find_secrets(f"{ai_key}\n{behind}", joins=lambda position: position != len(ai_key))
+    assert [one.value for one in found] == [ai_key]
+    assert [one.value for one in find_secrets(f"{ai_key}\n{behind}")] == [ai_key + behind]
 
 
 def test_a_named_secret_key_broken_over_two_lines_is_found_whole() -> None:

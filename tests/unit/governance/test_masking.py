@@ -259,6 +259,15 @@ def test_a_secret_over_two_pages_goes_from_both() -> None:
     assert len(spans_between(document.blocks[0].segments, placeholder, placeholder + 23)) == 2
 
 
+def test_a_whole_token_goes_on_in_the_next_block_on_pages_only() -> None:
+    ai_key, behind = MADE["ai_key"], "aB3dE5gH7jK9"
+    document, _ = masked(block(ai_key, 1), block(behind, 3))
+    assert texts(document) == ["[masked:ai_key-1]", behind]
+    spans = PageSpan(1, 0, len(ai_key)), PageSpan(1, len(ai_key) + 1, len(ai_key) + 1 + len(behind))
+    on_page, _ = masked(block(ai_key, span=spans[0]), block(behind, span=spans[1]))
+    assert behind not in "".join(texts(on_page))
+
+
 def test_a_page_whose_text_no_block_has_is_searched_by_itself() -> None:
     page = PageText(4, 600.0, 800.0, "text", f"Draft {GITHUB} p. 4", WordBoxes())
     document, places = SecretMasker().mask(ParsedDocument((block("Text."),), pages=(page,)))
