@@ -224,7 +224,8 @@ def test_closing_ends_all_children_at_once_and_takes_no_more_files(made: Made, t
     readings = [begin(reader, "sleep 60") for _ in range(4)]
     started = time.monotonic()
     reader.close()
-    assert time.monotonic() - started < 5
+    # Far less than the minute that any of them sleeps, however busy the machine.
+    assert time.monotonic() - started < 30
     for reading in readings:
         with pytest.raises(Cancelled):
             reading.result()
