@@ -191,11 +191,8 @@ class FakeDocumentWriter:
             lib.write("text", "add", document.doc_id)
 
     def unread(self) -> frozenset[DocumentId]:
-        return frozenset(
-            doc_id
-            for doc_id, (document, _) in self.library.documents.items()
-            if any(unit.state in {"failed", "waiting"} for unit in document.coverage)
-        )
+        kept = (document for document, _ in self.library.documents.values())
+        return frozenset(one.doc_id for one in kept if any(u.state in {"failed", "waiting"} for u in one.coverage))
 
     def activate(self, doc_ids: Sequence[DocumentId]) -> None:
         lib = self.library
