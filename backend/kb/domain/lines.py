@@ -38,7 +38,7 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def line_span(start: int, end: int) -> LineSpan:
     """Return the span of lines `start` to `end`; equal spans are one object."""
     return LineSpan(start, end)
