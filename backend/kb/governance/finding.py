@@ -39,7 +39,13 @@ def find_secrets(
     starts, ends = form.starts, form.ends
     if starts is None or ends is None:
         return _search(form.text, setting, joins)
-    found = _search(form.text, lambda at: setting(starts[at]), lambda at: joins(starts[at]))
+    last = len(starts) - 1
+
+    def origin(at: int) -> int:
+        # Behind the last letter there is none to ask for its place; it belongs where the last one does.
+        return starts[min(at, last)]
+
+    found = _search(form.text, lambda at: setting(origin(at)), lambda at: joins(origin(at)))
     return [Found(starts[one.start], ends[one.end - 1], one.kind, one.value) for one in found]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb.governance.finding import find_secrets
 from kb.governance.found import Setting
@@ -281,3 +283,13 @@ def test_equal_secrets_have_one_value_however_they_are_broken() -> None:
     found = find_secrets(f"{token} and\n{token[:20]}\n{token[20:]}")
     assert len(found) == 2
     assert len({one.value for one in found}) == 1
+
+
+_ODD_PIECES = ("\u0301", "\u200b", "Ａ", "İ", "pin: ", "password: ", "비밀번호: ", "token=", "\n", "x9#K", " ")
+
+
+@given(st.lists(st.sampled_from(_ODD_PIECES), max_size=12))
+def test_a_name_at_the_very_end_of_a_text_of_odd_letters_is_no_fault(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for found in find_secrets(text):
+        assert 0 <= found.start < found.end <= len(text)
