@@ -278,7 +278,7 @@ class Intake:
             self.unpacked.spend(begun.change, made.members)
         except Unreadable as error:
             state = ItemState.WAITING if error.reason == LOCKED else ItemState.FAILED
-            return self._set_aside(base, state, error.reason, with_hint(error), fingerprint, content)
+            return self._set_aside(base, state, error.reason, with_hint(error, content.size), fingerprint, content)
         except CannotRun:
             raise
         except Exception:  # noqa: BLE001

@@ -29,6 +29,18 @@ _WAITS = {
 }
 
 
+_REMEDIES = {
+    "damaged": "open it in the program it comes from and save it again",
+    "wrong_type": "give it the suffix of what it really is",
+    "unsupported": "export it to a format that is read, such as PDF or text",
+    "too_big": "split it, or raise limits.characters",
+    "too_many_entries": "split it, or raise limits.entries",
+    "too_complex": "split or simplify it",
+    "nested_too_deep": "take out what lies deepest and add it on its own",
+}
+"""What to do where a parser says only what is wrong."""
+
+
 def family(media_type: MediaType) -> str:
     """Return the kind as the subject of a sentence, with its verb."""
     return _FAMILIES.get(media_type, "files of this kind are")
@@ -52,6 +64,9 @@ def why_nothing(base: Item, made: MadeDocument) -> tuple[ItemState, str, str]:
     return ItemState.EMPTY, "empty", "there is no text in it"
 
 
-def with_hint(error: Unreadable) -> str:
-    """Return what happened and what to do."""
-    return f"{error.message}; {error.hint}" if error.hint else error.message
+def with_hint(error: Unreadable, size: int | None = None) -> str:
+    """Return what happened and what to do; `size` is that of the file where it was read, in bytes."""
+    if size == 0:
+        return "the file is empty: there is not one byte in it; get it again from where it came from"
+    hint = error.hint or _REMEDIES.get(error.reason, "")
+    return f"{error.message}; {hint}" if hint else error.message

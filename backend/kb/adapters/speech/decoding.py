@@ -177,6 +177,6 @@ def _too_long(limits: ReadingLimits) -> Unreadable:
     hours = limits.sound_seconds / 3600
     return Unreadable(
         f"the recording is longer than the limit of {hours:g} hours",
-        hint="cut it, or raise the limit of seconds of sound",
+        hint="cut it, or raise limits.sound_seconds",
         reason="too_long",
     )

@@ -58,7 +58,7 @@ class Count:
         """Take more into account.
 
         Raises:
-            Unreadable: `too_big`.
+            Unreadable: `too_complex` of cells, `too_big` of characters.
         """
         self._cells += cells
         self._characters += characters
@@ -66,7 +66,7 @@ class Count:
             raise Unreadable(
                 f"it has more than {self._limits.cells:,} cells",
                 hint="split it, or raise limits.cells",
-                reason="too_big",
+                reason="too_complex",
             )
         if self._characters > self._limits.characters:
             raise Unreadable(

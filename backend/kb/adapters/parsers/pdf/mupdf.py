@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +16,9 @@ Page: TypeAlias = Any
 TextPage: TypeAlias = Any
 
 _BOLD, _MONO = 16, 8
+_MARK = b"%PDF"
+_HEAD = 4096
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 _MOST_INFLATED = 16 << 20
 _TALL = 1.45
 _EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
@@ -28,6 +32,8 @@ def open_pdf(data: bytes, password: str | None) -> Document | None:
     """
     import pymupdf
 
+    if _MARK not in data and data.strip() and not _BINARY.search(data[:_HEAD]):
+        raise wrong_type()
     # Complaints about every second PDF would go to the terminal otherwise.
     pymupdf.TOOLS.mupdf_display_errors(False)  # noqa: FBT003
     pymupdf.TOOLS.mupdf_display_warnings(False)  # noqa: FBT003
@@ -36,13 +42,18 @@ def open_pdf(data: bytes, password: str | None) -> Document | None:
     except Exception:  # noqa: BLE001 - MuPDF raises plain exceptions of its own
         return None
     if not document.is_pdf:
-        raise Unreadable("the content is not a PDF", hint="give it the name of its kind", reason="wrong_type")
+        raise wrong_type()
     if document.needs_pass and not (password and document.authenticate(password)):
         raise locked(given=bool(password))
     try:
         return document if document.page_count > 0 else None
     except Exception:  # noqa: BLE001
         return None
+
+
+def wrong_type() -> Unreadable:
+    """Return the error of a file that is something else."""
+    return Unreadable("the content is not a PDF", hint="give it the name of its kind", reason="wrong_type")
 
 
 def locked(*, given: bool) -> Unreadable:

@@ -78,7 +78,7 @@ class PyMuPdfParser:
         if count > limits.pages:
             raise Unreadable(
                 f"the PDF has {count} pages, more than {limits.pages}",
-                hint="divide it, or raise the limit of pages",
+                hint="divide it, or raise limits.pages",
                 reason="too_many_pages",
             )
         reader = PageReader(document, second, self._ocr, limits)

@@ -54,7 +54,7 @@ def refuse_size(size: tuple[int, int], limits: ReadingLimits) -> None:
     if width * height > limits.pixels:
         raise Unreadable(
             f"it has {width} x {height} pixels, the limit is {limits.pixels:,} in all",
-            hint="make it smaller, or raise the limit in the settings",
+            hint="make it smaller, or raise limits.pixels",
             reason="too_many_pixels",
         )
 
@@ -64,7 +64,7 @@ def refuse_frames(image: Image, limits: ReadingLimits) -> None:
     if frame_count(image) > limits.frames:
         raise Unreadable(
             f"it has {frame_count(image)} frames, the limit is {limits.frames}",
-            hint="split it, or raise the limit in the settings",
+            hint="split it, or raise limits.frames",
             reason="too_many_pages",
         )
 

@@ -73,7 +73,7 @@ def test_an_empty_file_is_a_blank_sheet() -> None:
 
 
 def test_limits_and_an_open_quotation_mark() -> None:
-    assert reason_of(PARSER, b"a,b\n" * 6, replace(LIMITS, cells=11)) == "too_big"
+    assert reason_of(PARSER, b"a,b\n" * 6, replace(LIMITS, cells=11)) == "too_complex"
     assert reason_of(PARSER, b"a" * 12, replace(LIMITS, characters=11)) == "too_big"
     assert reason_of(PARSER, b'a,"' + b"x,y\n" * 400_000) == "too_complex"
     assert reason_of(PARSER, bytes(range(256)) * 20) == "binary"

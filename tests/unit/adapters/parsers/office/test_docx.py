@@ -327,7 +327,7 @@ def test_an_honest_zip64_document_is_read() -> None:
     assert lines(read(PARSER, buffer.getvalue())) == ["paragraph 1: in sixty-four bits"]
 
 
-def test_more_cells_or_characters_than_allowed_are_too_big() -> None:
+def test_more_cells_or_characters_than_allowed_are_too_many() -> None:
     table = word("<w:tbl>" + cells("a", "b") * 6 + "</w:tbl>")
-    assert reason_of(PARSER, table, replace(LIMITS, cells=11)) == "too_big"
+    assert reason_of(PARSER, table, replace(LIMITS, cells=11)) == "too_complex"
     assert reason_of(PARSER, word(p("twelve chars")), replace(LIMITS, characters=11)) == "too_big"

@@ -228,10 +228,10 @@ def test_what_is_no_readable_document_is_refused_with_its_reason(data: bytes, re
     assert reason_of(PARSER, data) == reason
 
 
-def test_a_row_that_claims_to_repeat_a_billion_times_is_too_big_at_once() -> None:
+def test_a_row_that_claims_to_repeat_a_billion_times_is_too_complex_at_once() -> None:
     repeated = "<table:table-row table:number-rows-repeated='999999999'><table:table-cell><text:p>x</text:p>"
     body = f"<table:table table:name='A'>{repeated}</table:table-cell></table:table-row></table:table>"
-    assert reason_of(PARSER, odf("spreadsheet", body)) == "too_big"
+    assert reason_of(PARSER, odf("spreadsheet", body)) == "too_complex"
     assert (
         reason_of(PARSER, odf("presentation", "<draw:page/><draw:page/>"), replace(LIMITS, pages=1)) == "too_many_pages"
     )

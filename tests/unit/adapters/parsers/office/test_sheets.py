@@ -205,9 +205,9 @@ def test_a_damaged_sheet_costs_itself_only() -> None:
     )
 
 
-def test_more_cells_than_allowed_are_too_big() -> None:
+def test_more_cells_than_allowed_are_too_complex() -> None:
     rows = "".join(f"<row><c><v>{n}</v></c></row>" for n in range(11))
-    assert reason_of(PARSER, book(rows), replace(LIMITS, cells=10)) == "too_big"
+    assert reason_of(PARSER, book(rows), replace(LIMITS, cells=10)) == "too_complex"
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,6 @@ def test_what_is_no_readable_workbook_is_refused_with_its_reason(data: bytes, re
     assert reason_of(PARSER, data) == reason
 
 
-def test_more_cells_than_allowed_are_too_big() -> None:
+def test_more_cells_than_allowed_are_too_complex() -> None:
     cells = b"".join(number_cell(row, 0, row) for row in range(11))
-    assert reason_of(PARSER, workbook(("S", 0, cells)), replace(LIMITS, cells=10)) == "too_big"
+    assert reason_of(PARSER, workbook(("S", 0, cells)), replace(LIMITS, cells=10)) == "too_complex"

@@ -222,8 +222,7 @@ def test_pages_that_a_file_cut_short_only_names_are_not_blank() -> None:
     for number in range(3):
         document.new_page().insert_text((72, 100), f"Page {number} of a file that is cut short in a while.")
     data = document.tobytes()
-    second = data.index(b"/FlateDecode", data.index(b"endstream"))
-    result = read(data[: second + 40])
+    result = read(data[: data.index(b"/FlateDecode", data.index(b"endstream")) + 40])
     assert [(unit.start, unit.end, unit.state, unit.reason) for unit in result.coverage] == [
         (1, 1, "text", None),
         (2, 3, "failed", "damaged"),
@@ -240,10 +239,11 @@ def test_a_file_cut_short_is_damaged_and_not_done_with_no_pages() -> None:
     assert caught.value.reason == "damaged"
 
 
-def test_html_named_pdf_is_refused() -> None:
+@pytest.mark.parametrize("data", [b"<html><body>not a PDF</body></html>", "메모일 뿐이다\n".encode()])
+def test_text_named_pdf_is_no_damaged_pdf(data: bytes) -> None:
     with pytest.raises(Unreadable) as caught:
-        read(b"<html><body>not a PDF</body></html>")
-    assert caught.value.reason in {"damaged", "wrong_type"}
+        read(data)
+    assert caught.value.reason == "wrong_type"
 
 
 def test_more_pages_than_allowed_fail_the_file() -> None:
