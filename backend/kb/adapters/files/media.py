@@ -196,6 +196,8 @@ def _zipped(data: bytes, named: MediaType | None) -> MediaType:
         return next((media for name, media in _OPEN_DOCUMENT.items() if kind.startswith(name)), MediaType.OFFICE)
     # The directory at the end names every part, wherever the parts themselves lie.
     listing = head + data[-(1 << 16) :]
+    if b"META-INF/container.xml" in listing:
+        return MediaType.EPUB
     if b"[Content_Types].xml" in listing:
         return next((media for name, media in _OPEN_XML if name in listing), named or MediaType.OFFICE)
     return named if named in _ZIPPED and named is not None else MediaType.ARCHIVE

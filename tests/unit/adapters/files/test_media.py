@@ -56,6 +56,7 @@ from kb.domain.items import MediaType
         ("a.bin", b"PK\3\4\x14\0\x06\0[Content_Types].xml", "office"),
         ("a.odt", b"PK\3\4" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis.opendocument.text", "odt"),
         ("a.zip", b"PK\3\4" + b"\0" * 26 + b"mimetypeapplication/epub+zip", "epub"),
+        ("a.zip", b"PK\3\4\x14\0" + b"\0" * 9000 + b"META-INF/container.xml", "epub"),
         ("a.zip", b"PK\3\4\x14\0", "archive"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "office"),
         ("a.rtf", b"{\\rtf1\\ansi", "rtf"),

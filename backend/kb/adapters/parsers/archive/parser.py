@@ -21,6 +21,8 @@ from kb.ingest.reading_ports import SourceFile, Tell
 VERSION = "archive-v2"
 
 _TAR_MAGIC_AT = 257
+# A ZIP is read from its end, so that one may stand behind the program that unpacks it.
+_ZIP_END, _ZIP_END_WITHIN = b"PK\x05\x06", (1 << 16) + 22
 _PACKED: dict[bytes, str] = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 _UNSUPPORTED: dict[bytes, str] = {b"7z\xbc\xaf'\x1c": "7z", b"Rar!\x1a\x07": "RAR", b"(\xb5/\xfd": "Zstandard"}
 _FAILURES = frozenset(("damaged", "unsupported"))
@@ -67,6 +69,8 @@ class ArchiveParser:
                 found = _from_tar(content, limits, tell)
             elif packing:
                 found = [_Found(_unpacked_name(source.path), content)]
+            elif _ZIP_END in data[-_ZIP_END_WITHIN:]:
+                found = _from_zip(source, limits, tell)
             else:
                 raise damaged("it is no archive, or only a part of one")
         members = [one for one in found if not one.reason]

@@ -125,6 +125,12 @@ def test_a_damaged_entry_of_a_zip_costs_itself_only() -> None:
     ]
 
 
+def test_an_archive_behind_the_program_that_unpacks_it_is_read() -> None:
+    assert members(b"#!/bin/sh\nexit 0\n" + make_zip(dict(FILES))) == FILES
+    inner = make_zip({"a.md": "# A"})
+    assert members(make_tar([("inner.zip", inner)])) == [("inner.zip", inner)]
+
+
 def test_names_in_old_encodings_are_letters_in_zip_and_tar() -> None:
     name = "회의록.md"
     raw = name.encode("cp949")
