@@ -67,9 +67,10 @@ def _spin(arguments: list[str], source: SourceFile, tell: Tell) -> str:
 
 
 def _eat(arguments: list[str], source: SourceFile, tell: Tell) -> str:
-    """Take so many megabytes, a few at a time, and touch them."""
+    """Take so many megabytes, a few at a time, and touch them; told, so that a busy machine is not taken for a halt."""
     eaten = []
-    for _ in range(int(arguments[0]) // 4):
+    for number in range(int(arguments[0]) // 4):
+        tell(number, int(arguments[0]) // 4, "page")
         eaten.append(b"x" * (4 << 20))
         time.sleep(0.004)
     return f"{len(eaten)}"
@@ -81,8 +82,9 @@ def _gulp(arguments: list[str], source: SourceFile, tell: Tell) -> str:
 
 
 def _keep(arguments: list[str], source: SourceFile, tell: Tell) -> str:
-    """Keep so many megabytes after the file."""
+    """Keep so many megabytes after the file; with a second number, hold them so many seconds before it ends."""
     _KEPT.append(b"x" * (int(arguments[0]) << 20))
+    time.sleep(float(arguments[1]) if len(arguments) > 1 else 0)
     return str(os.getpid())
 
 

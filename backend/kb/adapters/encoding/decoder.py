@@ -19,6 +19,7 @@ _MARKS = (
 )
 _SAMPLE = 64 * 1024
 _PIECE = 4 << 20
+_LOOK = 1 << 16  # a piece that is only looked at; one letter outside the basic plane makes all of it wide
 _CONTROL = bytes([*range(1, 9), *range(14, 27), 28, 29, 30, 31, 127])
 _MAX_CONTROL = 0.05
 _MAX_NUL = 0.10
@@ -96,7 +97,7 @@ def _unicode(data: bytes, start: int, encoding: str) -> _Form:
 def _decodes(data: bytes, encoding: str, start: int = 0) -> bool:
     """Return whether the bytes are wholly of that encoding, without keeping all of the text."""
     try:
-        for _ in _decoded(data, _Form(encoding, start)):
+        for _ in _decoded(data, _Form(encoding, start), _LOOK):
             pass
     except UnicodeDecodeError:
         return False
@@ -164,7 +165,7 @@ def _refuse_binary(sample: bytes) -> None:
 def _mostly_utf8(data: bytes) -> bool:
     """Return whether damage to UTF-8 explains the bytes better than an old encoding does."""
     damaged = wide = 0
-    for text in _decoded(data, _Form("utf-8", 0, "replace")):
+    for text in _decoded(data, _Form("utf-8", 0, "replace"), _LOOK):
         damaged += text.count("\ufffd")
         wide += _wide(text)
     return wide - damaged > 20 * damaged

@@ -266,8 +266,8 @@ def test_a_child_that_has_grown_is_replaced(made: Made) -> None:
 
 
 def test_memory_that_earlier_files_left_behind_is_not_the_fault_of_the_next(made: Made) -> None:
-    reader = made(kept_share=1.0)
-    first, second, third = (begin(reader, words) for words in ("keep 150", "keep 150", "eat 1000"))
+    reader = made(ReadingLimits(seconds=30, total_seconds=60, memory_mb=256), kept_share=1.0)
+    first, second, third = (begin(reader, words) for words in ("keep 150", "keep 150 1.5", "eat 1000"))
     assert said(first) != said(second)
     assert reason(third) == "too_much_memory"
 
