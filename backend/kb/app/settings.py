@@ -62,7 +62,7 @@ class LimitsSettings(Section):
     )
     total_seconds: float = Field(14_400, ge=1, le=864_000, description="For the whole file: `too_slow`.")
     memory_mb: int = Field(
-        1024, ge=128, le=1_048_576, description="Memory of the process that reads it: `too_much_memory`."
+        1536, ge=128, le=1_048_576, description="Memory of the process that reads it: `too_much_memory`."
     )
     pages: int = Field(20_000, ge=1, le=10_000_000, description="Of a document: `too_many_pages`.")
     pixels: int = Field(

@@ -27,7 +27,7 @@ class ReadingLimits:
 
     seconds: float = 120.0
     total_seconds: float = 4 * 3600.0
-    memory_mb: int = 1024
+    memory_mb: int = 1536
     pages: int = 20_000
     pixels: int = 120_000_000
     frames: int = 500

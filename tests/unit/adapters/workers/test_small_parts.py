@@ -153,5 +153,5 @@ def test_a_limit_is_named_with_the_setting_that_raises_it() -> None:
     assert "limits.seconds" in too_slow("quiet", LIMITS).hint
     assert "4 hours" in too_slow("total", LIMITS).message
     assert "limits.total_seconds" in too_slow("total", LIMITS).hint
-    assert "1,024 MB" in too_much_memory(LIMITS).message
+    assert "1,536 MB" in too_much_memory(LIMITS).message
     assert "limits.memory_mb" in too_much_memory(LIMITS).hint

@@ -17,6 +17,7 @@ TextPage: TypeAlias = Any
 
 _BOLD, _MONO = 16, 8
 _MARK = b"%PDF"
+_OBJECT = re.compile(rb"\b[0-9]+\s+[0-9]+\s+obj\b")
 _HEAD = 4096
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 _MOST_INFLATED = 16 << 20
@@ -32,7 +33,9 @@ def open_pdf(data: bytes, password: str | None) -> Document | None:
     """
     import pymupdf
 
-    if _MARK not in data and data.strip() and not _BINARY.search(data[:_HEAD]):
+    # A head may be lost and the rest be readable all the same.
+    is_like_one = _MARK in data or _OBJECT.search(data)
+    if not is_like_one and data.strip() and not _BINARY.search(data[:_HEAD]):
         raise wrong_type()
     # Complaints about every second PDF would go to the terminal otherwise.
     pymupdf.TOOLS.mupdf_display_errors(False)  # noqa: FBT003
