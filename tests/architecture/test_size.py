@@ -16,6 +16,7 @@ LONG_FILES: dict[str, str] = {}
 # module: why its public names belong together
 WIDE_MODULES = {
     "backend/kb/app/settings.py": "one class for each section of config.toml, as one page",
+    "backend/kb/contract/groups.py": "one Protocol for each group of the facade, as one table",
     "backend/kb/governance/plausible.py": "one question, asked from nine sides: may this value be a secret?",
     "backend/kb/ingest/ports.py": "what one consumer needs from outside, with the values those ports speak of",
     "backend/kb/ingest/reading_ports.py": "likewise, for reading in a child process",

@@ -148,7 +148,8 @@ def process_environment(home: Path, workspace: Path, *, vectors: bool) -> dict[s
 def ingest(parts: Any, *, workers: int = 1, summary_only: bool = False) -> Any:
     """Do a whole run and return its report."""
     from kb.domain.files import Scope
-    from kb.ingest.pipeline import IngestOptions, IngestRun
+    from kb.ingest.pipeline import IngestRun
+    from kb.ingest.run_ports import IngestOptions
 
     scope = Scope(parts.settings.workspace.include, parts.settings.workspace.exclude, ())
     return IngestRun(parts.ingest_ports(), scope, IngestOptions(workers=workers, summary_only=summary_only)).run()

@@ -16,8 +16,9 @@ from kb.domain.errors import NotFound
 from kb.domain.files import Scope
 from kb.domain.items import Item, ItemState
 from kb.domain.paths import WorkspacePath
-from kb.ingest.pipeline import IngestOptions, IngestRun
+from kb.ingest.pipeline import IngestRun
 from kb.ingest.report import IngestReport
+from kb.ingest.run_ports import IngestOptions
 from tests.unit.ingest.world import World, counts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX names, links and pipes")

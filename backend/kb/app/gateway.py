@@ -170,7 +170,7 @@ def announce(configuration: Configuration, url: str, token: str) -> None:
 def examine() -> Doctor:
     """Check everything, even when the configuration or the library cannot be opened."""
     from kb.app.doctor import config_check, data_dir_check, failed, report_of
-    from kb.contract.base import Empty
+    from kb.contract.system import DoctorRequest
 
     try:
         configuration = load_configuration()
@@ -178,7 +178,7 @@ def examine() -> Doctor:
         return report_of([failed("config_loaded", error.message, error.hint)])
     try:
         with open_library(configuration, owner="kb doctor") as facade:
-            return facade.system.doctor(Empty())
+            return facade.system.doctor(DoctorRequest())
     except KebabError as error:
         checks = [config_check(configuration), data_dir_check(configuration)]
         return report_of([*checks, failed("sqlite_open", error.message, error.hint)])

@@ -121,9 +121,9 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting may be
 
 def completed(report: InitReport, configuration: Configuration, facade: Facade) -> InitReport:
     """Return the report with the opened library and the next step."""
-    from kb.contract.base import Empty
+    from kb.contract.system import DoctorRequest
 
-    checks = {check.name: check for check in facade.system.doctor(Empty()).checks}
+    checks = {check.name: check for check in facade.system.doctor(DoctorRequest()).checks}
     sqlite = checks.get("sqlite_open")
     steps = [*report.steps]
     if sqlite is not None:

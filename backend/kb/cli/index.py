@@ -55,10 +55,10 @@ def _add_verify(commands: typer.Typer) -> None:
     @command(commands)
     def verify(out: Output) -> Exit:
         """Compare the indexes with the library."""
-        from kb.contract.base import Empty
+        from kb.contract.index import VerifyRequest
 
         with library(out, "kb index verify") as facade:
-            report = facade.index.verify(Empty())
+            report = facade.index.verify(VerifyRequest())
         out.wire(report)
         print_checks(out, report.checks)
         return HIT if report.ok else UNHEALTHY

@@ -11,6 +11,7 @@ from kb.contract.base import Request, Wire
 from kb.contract.events import Event
 from kb.contract.groups import (
     AnswersGroup,
+    BackupGroup,
     ChunksGroup,
     IndexGroup,
     JobsGroup,
@@ -70,6 +71,10 @@ class Facade(Protocol):
     @property
     def index(self) -> IndexGroup:
         """The projections of the library."""
+
+    @property
+    def backup(self) -> BackupGroup:
+        """The whole library in one file."""
 
     @property
     def system(self) -> SystemGroup:

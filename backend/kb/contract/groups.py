@@ -14,21 +14,32 @@ from kb.contract.answers import (
     AskRequest,
     StopRequest,
 )
+from kb.contract.backup import Backup, BackupCreateRequest, BackupRequest, Backups, BackupVerify, MergeReport
 from kb.contract.base import Empty
 from kb.contract.chunks import ChunkInspection, ChunksPage, ChunksRequest, InspectRequest
 from kb.contract.coverage import Coverage, CoverageRequest
 from kb.contract.events import StreamEvent
 from kb.contract.files import LocalFile
-from kb.contract.index import IndexReport, IndexVerify, RebuildRequest
+from kb.contract.generations import (
+    BuildRequest,
+    GenerationReport,
+    GenerationRequest,
+    Generations,
+    SwitchRequest,
+)
+from kb.contract.index import CompactReport, CompactRequest, IndexReport, IndexVerify, RebuildRequest, VerifyRequest
 from kb.contract.ingest import IngestReport, IngestRequest
 from kb.contract.items import ItemRequest, Items, ItemsRequest, ItemView
 from kb.contract.jobs import Job, JobRequest, JobsPage, JobsRequest
 from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, LibrarySummary, ShowRequest
 from kb.contract.masked import Masked
+from kb.contract.replay import GenerationPreview
 from kb.contract.retrieval import RetrievalResponse
 from kb.contract.search import FindRequest
-from kb.contract.system import Doctor, Health
+from kb.contract.system import Doctor, DoctorRequest, Health
+from kb.contract.versions import DiffRequest, PurgeReport, PurgeRequest, VersionDiff, Versions
 from kb.contract.viewer import View, ViewerContext, ViewerContextRequest, ViewerOpenRequest
+from kb.contract.watching import Watch
 
 
 class LibraryGroup(Protocol):
@@ -60,6 +71,24 @@ class LibraryGroup(Protocol):
 
     def summary(self, request: Empty) -> LibrarySummary:
         """Return the library in numbers."""
+
+    def versions(self, request: ShowRequest) -> Versions:
+        """Return what a document has been, newest first."""
+
+    def diff(self, request: DiffRequest) -> VersionDiff:
+        """Return what changed between two versions of a document."""
+
+    def purge(self, request: PurgeRequest) -> PurgeReport:
+        """Let go of earlier versions that nothing needs."""
+
+    def remove(self, request: ItemRequest) -> ItemView:
+        """Take a file out of the library; the file itself stays, and is not read again until it is put back."""
+
+    def put_back(self, request: ItemRequest) -> ItemView:
+        """Undo `remove`."""
+
+    def watching(self, request: Empty) -> Watch:
+        """Say how the workspace is followed, and what waits for a word."""
 
 
 class SearchGroup(Protocol):
@@ -131,6 +160,15 @@ class JobsGroup(Protocol):
     def cancel(self, request: JobRequest) -> Job:
         """Ask a job to stop; what is committed stays."""
 
+    def pause(self, request: JobRequest) -> Job:
+        """Let a job rest at its next safe point."""
+
+    def resume(self, request: JobRequest) -> Job:
+        """Let a paused job go on."""
+
+    def retry(self, request: JobRequest) -> Job:
+        """Start a job that failed or was canceled anew, as another job."""
+
 
 class IndexGroup(Protocol):
     """The projections of the library."""
@@ -141,14 +179,63 @@ class IndexGroup(Protocol):
     def report(self, request: JobRequest) -> IndexReport:
         """Return what a finished rebuild wrote."""
 
-    def verify(self, request: Empty) -> IndexVerify:
+    def verify(self, request: VerifyRequest) -> IndexVerify:
         """Compare the projections with the library."""
+
+    def compact(self, request: CompactRequest) -> Job:
+        """Start giving back disk space."""
+
+    def compacted(self, request: JobRequest) -> CompactReport:
+        """Return what a finished `compact` gave back."""
+
+    def generations(self, request: Empty) -> Generations:
+        """Return the generations, and how the settings differ from the serving one."""
+
+    def build(self, request: BuildRequest) -> Job:
+        """Start building a generation for the settings as they are."""
+
+    def built(self, request: JobRequest) -> GenerationReport:
+        """Return what a finished build or switch did."""
+
+    def preview(self, request: GenerationRequest) -> GenerationPreview:
+        """Ask the kept questions of a generation and of the serving one, and compare."""
+
+    def switch(self, request: SwitchRequest) -> Job:
+        """Start serving another generation, all at once."""
+
+    def rollback(self, request: Empty) -> Job:
+        """Start serving again the generation that served before."""
+
+    def discard(self, request: GenerationRequest) -> Generations:
+        """Let go of a generation that does not serve."""
+
+
+class BackupGroup(Protocol):
+    """The whole library in one file. Putting one back needs the library closed: `kb backup restore`."""
+
+    def create(self, request: BackupCreateRequest) -> Job:
+        """Start writing a backup."""
+
+    def report(self, request: JobRequest) -> Backup:
+        """Return what a finished backup holds."""
+
+    def list(self, request: Empty) -> Backups:
+        """Return the backups in the library's own folder."""
+
+    def verify(self, request: BackupRequest) -> BackupVerify:
+        """Check that everything in a backup is whole."""
+
+    def merge(self, request: BackupRequest) -> Job:
+        """Start taking in what a backup has and this library has not."""
+
+    def merged(self, request: JobRequest) -> MergeReport:
+        """Return what a finished merge took in."""
 
 
 class SystemGroup(Protocol):
     """The program itself."""
 
-    def doctor(self, request: Empty) -> Doctor:
+    def doctor(self, request: DoctorRequest) -> Doctor:
         """Check everything that must be in order."""
 
     def health(self, request: Empty) -> Health:

@@ -33,6 +33,25 @@ class IndexReport(Wire):
     vector_engines: dict[str, int] | None = None
 
 
+class VerifyRequest(Request):
+    """Compare the indexes with the library: their positions, or with `deep` every entry and every stored vector."""
+
+    deep: bool = False
+
+
+class CompactRequest(Request):
+    """Give disk space back that removed entries still take, in the library file and in every index."""
+
+
+class CompactReport(Wire):
+    """Bytes on disk before and after, by part."""
+
+    schema_version: Literal["compact_report.v1"] = "compact_report.v1"
+    before: dict[str, int]
+    after: dict[str, int]
+    duration_ms: int
+
+
 class IndexCheck(Wire):
     """One projection compared with the library; `expected` and `found` count entries."""
 

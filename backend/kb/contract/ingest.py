@@ -20,6 +20,10 @@ class IngestRequest(Request):
 
     paths: tuple[str, ...] | None = Field(default=None, max_length=10_000)
     retry: bool = False
+    confirm_removals: bool = False
+    """Files that are missing are taken off the library however many they are; else many at once wait for this word."""
+    request_key: str | None = Field(default=None, min_length=1, max_length=100)
+    """Chosen by who asks: the same request with the same key is the same job."""
     summary_only: bool = False
     password: str | None = Field(default=None, min_length=1, max_length=1_000, repr=False)
 
@@ -83,4 +87,6 @@ class IngestReport(Wire):
     unsupported: int = 0
     embedded: int | None = None
     canceled: bool = False
+    held_back: int = 0
+    """Missing files that are still shown, since so many at once are rather a drive that is away."""
     notices: tuple[IngestNotice, ...] = ()

@@ -17,6 +17,13 @@ class JobProgress(Wire):
     total: int
     percent: int
     note: str = ""
+    files: int = 0
+    files_total: int = 0
+    pages: int = 0
+    sound_seconds: float = 0.0
+    rate: float | None = None
+    """Of what `done` counts, a second, over the last while."""
+    seconds_left: float | None = None
 
 
 class JobError(Wire):
@@ -27,11 +34,17 @@ class JobError(Wire):
 
 
 class Job(Wire):
-    """One piece of long work; `paused` and `dead` are flags beside its status."""
+    """One piece of long work; `paused` and `dead` are flags beside its status.
+
+    A paused job is pending or running and does nothing until it is resumed; a dead one failed `most_attempts` times and
+    is only tried again as a new job (`retry_of`).
+    """
 
     schema_version: Literal["job.v1"] = "job.v1"
     id: str
-    kind: Annotated[Literal["ingest", "rebuild"], Open]
+    kind: Annotated[
+        Literal["ingest", "rebuild", "generation", "switch", "purge", "compact", "repair", "backup", "merge"], Open
+    ]
     status: Annotated[Literal["pending", "running", "succeeded", "failed", "canceled"], Open]
     progress: JobProgress
     attempts: int
@@ -41,6 +54,11 @@ class Job(Wire):
     finished_at: AwareDatetime | None
     paused: bool = False
     dead: bool = False
+    most_attempts: int | None = None
+    next_attempt_at: AwareDatetime | None = None
+    pause_reason: Annotated[Literal["asked", "battery"], Open] | None = None
+    retry_of: str | None = None
+    subject: str = ""
 
 
 class JobRequest(Request):

@@ -9,13 +9,21 @@ from pydantic import Field
 from kb.contract.base import Request, Wire, absent_when_none
 
 
+class DoctorRequest(Request):
+    """Look at everything; with `fix` mend what can be mended without losing anything, with `deep` read every entry."""
+
+    fix: bool = False
+    deep: bool = False
+
+
 class DoctorCheck(Wire):
-    """One thing looked at; `hint` says what to do."""
+    """One thing looked at; `hint` says what to do, `fixed` what was mended just now."""
 
     name: str
     ok: bool
     detail: str
     hint: str | None = absent_when_none
+    fixed: str | None = absent_when_none
 
 
 class Doctor(Wire):

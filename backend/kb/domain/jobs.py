@@ -33,17 +33,39 @@ class JobKind(StrEnum):
 
     INGEST = "ingest"
     REBUILD = "rebuild"
+    GENERATION = "generation"
+    SWITCH = "switch"
+    PURGE = "purge"
+    COMPACT = "compact"
+    REPAIR = "repair"
+    BACKUP = "backup"
+    MERGE = "merge"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is; `percent` is at most 99 until its result is committed."""
+    """How far a job is; `percent` is at most 99 until its result is committed.
+
+    Attributes:
+        done: of `total`, in what the stage counts.
+        files: of `files_total`, over all stages.
+        pages: read so far, of documents that have pages.
+        sound_seconds: heard so far.
+        rate: of what `done` counts, a second, over the last while; None when unknown.
+        seconds_left: None when unknown.
+    """
 
     stage: str = ""
     done: int = 0
     total: int = 0
     percent: int = 0
     note: str = ""
+    files: int = 0
+    files_total: int = 0
+    pages: int = 0
+    sound_seconds: float = 0.0
+    rate: float | None = None
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from kb.domain.embeddings import EmbeddingModel
@@ -18,21 +16,17 @@ from kb.domain.failures import ModelUnavailable
 from kb.domain.files import ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item
 from kb.domain.jobs import Progress
-from kb.domain.recipes import DocumentId, ItemId
 from kb.domain.search import Degradation
+from kb.ingest.batch import Batch
 from kb.ingest.embedding import embed_pending
-from kb.ingest.intake import Begun, DocumentMaker, Intake, Outcome
-from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
-from kb.ingest.members import UNPACKED_BYTES, Unpacked
+from kb.ingest.intake import Begun, Intake, Outcome
+from kb.ingest.members import Unpacked
 from kb.ingest.plan import Change, Plan, make_plan, retrying
-from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
 from kb.ingest.projections import catch_up_text, catch_up_vectors
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
+from kb.ingest.run_ports import IngestOptions, IngestPorts
 
-_BATCH_DOCUMENTS = 200
-_BATCH_CHARACTERS = 16 << 20
-_BATCH_SECONDS = 3.0
 _GIVEN_BACK_CHARACTERS = 1 << 20
 # One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
 _SETTLED_FILES = 32
@@ -44,78 +38,8 @@ _BYTES_AHEAD = 64 << 20
 _GLANCE_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class IngestPorts:
-    """Everything a run works with; no embedder means text only.
-
-    Attributes:
-        together: what the library writes inside is one transaction, all or nothing.
-        artifacts: keeps words with boxes and transcripts; None in tests of text alone.
-        give_back: returns memory to the system that documents took, which would else stay with this process.
-    """
-
-    files: FileSource
-    assets: AssetStore
-    items: ItemStore
-    documents: DocumentWriter
-    maker: DocumentMaker
-    vectors: VectorStore
-    log: IndexLog
-    text_index: TextIndexWriter
-    vector_indexes: Sequence[VectorIndexWriter] = ()
-    embedder: PassageEmbedder | None = None
-    together: Callable[[], AbstractContextManager[object]] = nullcontext
-    artifacts: ArtifactStore | None = None
-    give_back: Callable[[], object] = lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class IngestOptions:
-    """How a run works.
-
-    Attributes:
-        workers: passages embedded at once, one thread each.
-        keep_versions: superseded versions kept of each item, beside those that answers cite.
-        retry: what failed or waits, in whole or in part, is read again although unchanged.
-        summary_only: no line for each file is kept.
-        password: opens locked files; failed and waiting files are then read again. Kept nowhere.
-        most_depth: how many containers a file may lie in, and a container less than that.
-        most_unpacked: bytes that may come out of a file at each depth.
-    """
-
-    workers: int = 1
-    keep_versions: int = 3
-    retry: bool = False
-    summary_only: bool = False
-    password: str | None = field(default=None, repr=False)
-    most_depth: int = 3
-    most_unpacked: int = UNPACKED_BYTES
-
-
 class _Stopped(Exception):
     """The person asked to stop."""
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Staged documents and unchanged files that wait for the next commit."""
-
-    started: float = 0.0
-    staged: list[DocumentId] = field(default_factory=list)
-    touched: list[tuple[ItemId, ScannedFile]] = field(default_factory=list)
-    characters: int = 0
-
-    def add(self, outcome: Outcome) -> None:
-        if outcome.staged:
-            self.staged.append(outcome.staged)
-        if outcome.touched:
-            self.touched.append(outcome.touched)
-        self.characters += outcome.characters
-
-    def is_full(self, now: float) -> bool:
-        size = max(len(self.staged), len(self.touched) // 10)
-        late = bool(self.staged) and now - self.started >= _BATCH_SECONDS
-        return size >= _BATCH_DOCUMENTS or self.characters >= _BATCH_CHARACTERS or late
 
 
 class IngestRun:
@@ -206,7 +130,7 @@ class IngestRun:
         if plan.respelled:
             ports.items.touch(plan.respelled)
         intake = self._intake(plan)
-        batch = _Batch(self._now())
+        batch = Batch(self._now())
         unwritten = 0
         try:
             for outcome in self._outcomes(intake, plan.changes):
@@ -217,7 +141,7 @@ class IngestRun:
                     self._settle(intake)
                     unwritten = 0
                 if batch.is_full(self._now()):
-                    full, batch = batch, _Batch(self._now())
+                    full, batch = batch, Batch(self._now())
                     self._commit(intake, full, self._heed_stop)
         except _Stopped:
             # What is read is worth its commit: it costs less than the second that a stop may take.
@@ -290,7 +214,7 @@ class IngestRun:
         for item in intake.settle():
             self._lines.add_lost(item)
 
-    def _commit(self, intake: Intake, batch: _Batch, heed: Callable[[], object] = lambda: None) -> None:
+    def _commit(self, intake: Intake, batch: Batch, heed: Callable[[], object] = lambda: None) -> None:
         """Show a batch: the text index first, then the switch to the new versions."""
         self._settle(intake)
         if batch.touched:

@@ -16,6 +16,7 @@ from kb.contract.facade import contract_groups, methods_of
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
 from kb.contract.search import FindRequest
+from kb.contract.system import DoctorRequest
 from kb.domain.errors import InvalidInput, KebabError, NotFound
 from kb.domain.failures import Busy, ModelUnavailable, Unreachable
 from tests.unit.bridge.conftest import TOKEN, Live
@@ -87,7 +88,7 @@ def test_what_only_the_server_itself_can_give_is_refused_with_words(remote: Remo
 def test_a_wrong_token_is_explained(live: Live) -> None:
     stranger = RemoteFacade(f"http://127.0.0.1:{live.port}", "wrong")
     with pytest.raises(Unreachable, match="did not let us in"):
-        stranger.system.doctor(Empty())
+        stranger.system.doctor(DoctorRequest())
     stranger.close()
 
 
@@ -96,7 +97,7 @@ def test_nobody_there_is_unreachable() -> None:
         port = taken.getsockname()[1]
     alone = RemoteFacade(f"http://127.0.0.1:{port}", TOKEN)
     with pytest.raises(Unreachable, match="does not answer") as caught:
-        alone.system.doctor(Empty())
+        alone.system.doctor(DoctorRequest())
     assert "kb serve" in caught.value.hint
     alone.close()
 

@@ -9,8 +9,9 @@ from kb.domain.files import FileIdentity, ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item, ItemState, MediaType
 from kb.domain.paths import WorkspacePath
 from kb.ingest.members import member_changes
-from kb.ingest.pipeline import IngestOptions, IngestRun
+from kb.ingest.pipeline import IngestRun
 from kb.ingest.plan import Change
+from kb.ingest.run_ports import IngestOptions
 from tests.fakes.reading import FakeFormatReader, PagesParser
 from tests.unit.ingest.world import World, counts
 

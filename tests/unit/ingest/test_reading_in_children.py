@@ -151,7 +151,7 @@ def test_a_caption_server_that_is_down_costs_the_caption_only() -> None:
 
 
 def test_a_password_is_not_part_of_what_an_options_object_shows() -> None:
-    from kb.ingest.pipeline import IngestOptions
+    from kb.ingest.run_ports import IngestOptions
 
     assert "sesame" not in repr(replace(IngestOptions(), password="sesame"))
 

@@ -15,9 +15,10 @@ from kb.domain.jobs import Progress
 from kb.domain.paths import WorkspacePath
 from kb.domain.spans import LineSpan, Segment
 from kb.ingest.making import ParsedAndChunked
-from kb.ingest.pipeline import IngestOptions, IngestPorts, IngestRun
+from kb.ingest.pipeline import IngestRun
 from kb.ingest.ports import Captioner
 from kb.ingest.report import IngestReport
+from kb.ingest.run_ports import IngestOptions, IngestPorts
 from tests.fakes.artifacts import MemoryArtifacts
 from tests.fakes.files import MemoryAssets, MemoryFiles
 from tests.fakes.indexes import CountingEmbedder, MemoryTextIndex, MemoryVectorIndex

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from kb.app.facade.library import Work
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.reports import rebuilt_to_wire
-from kb.contract.base import Empty
-from kb.contract.index import IndexCheck, IndexReport, IndexVerify, RebuildRequest
+from kb.contract.index import IndexCheck, IndexReport, IndexVerify, RebuildRequest, VerifyRequest
 from kb.contract.jobs import Job, JobRequest
 from kb.domain.errors import InvalidInput, NotFound
 from kb.domain.jobs import JobId, JobKind
@@ -37,7 +36,7 @@ class Index:
             raise InvalidInput(f"the rebuild is {job.status.value} and has no report", hint=hint)
         return rebuilt_to_wire(job.result)
 
-    def verify(self, request: Empty) -> IndexVerify:
+    def verify(self, request: VerifyRequest) -> IndexVerify:
         """Compare the projections with the library."""
         del request
         checks = tuple(self._verify())

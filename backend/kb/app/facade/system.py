@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import kb
 from kb.contract.base import Empty
-from kb.contract.system import Doctor, Health
+from kb.contract.system import Doctor, DoctorRequest, Health
 
 
 class System:
@@ -15,7 +15,7 @@ class System:
     def __init__(self, doctor: Callable[[], Doctor]) -> None:
         self._doctor = doctor
 
-    def doctor(self, request: Empty) -> Doctor:
+    def doctor(self, request: DoctorRequest) -> Doctor:
         """Check everything that must be in order."""
         del request
         return self._doctor()

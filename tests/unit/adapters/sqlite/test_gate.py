@@ -31,7 +31,9 @@ def ready(library: Library, ports: Ports) -> Library:
     ports.publish(staged("a.md", "Hidden one.", "Hidden two."), staged("b.md", "Shown."), staged("empty.md"))
     ports.embed()
     with library.transaction() as connection:
-        connection.execute("INSERT INTO generations VALUES (2, '', 'retired', 'now')")
+        connection.execute(
+            "INSERT INTO generations (generation_id, fingerprint, state, created_at) VALUES (2, '', 'retired', 'now')"
+        )
     return library
 
 

@@ -16,7 +16,7 @@ from tests.fixtures.first_library import fill
 from tests.logical_state import logical_state
 
 GOLDEN = Path(__file__).parent / "golden"
-FIRST = Path(__file__).parents[3] / "fixtures" / "library-v1.sqlite"
+FIRST, SECOND = (Path(__file__).parents[3] / "fixtures" / f"library-v{number}.sqlite" for number in (1, 2))
 ADD = Migration(
     len(known_migrations()) + 1, "add a table", "CREATE TABLE more (name TEXT); -- a remark; with a semicolon\n"
 )
@@ -30,9 +30,9 @@ def schema(library: Library) -> str:
     return "".join(f"{sql};\n" for (sql,) in rows if not sql.startswith("CREATE TABLE sqlite_"))
 
 
-def kept_first_library(folder: Path) -> Path:
+def kept_first_library(folder: Path, kept: Path = FIRST) -> Path:
     folder.mkdir()
-    shutil.copy(FIRST, folder / "kb.sqlite")
+    shutil.copy(kept, folder / "kb.sqlite")
     return folder
 
 
@@ -51,9 +51,10 @@ def test_migrations_are_numbered_without_gaps() -> None:
     assert [step.number for step in known_migrations()] == list(range(1, len(known_migrations()) + 1))
 
 
-def test_the_first_library_becomes_one_of_today(library: Library, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [FIRST, SECOND])
+def test_an_early_library_becomes_one_of_today(library: Library, tmp_path: Path, kept: Path) -> None:
     fill(library)
-    migrated = Library(kept_first_library(tmp_path / "first"))
+    migrated = Library(kept_first_library(tmp_path / "first", kept))
     try:
         assert schema(migrated) == schema(library)
         assert logical_state(migrated.reader()) == logical_state(library.reader())
@@ -68,9 +69,10 @@ def test_every_migration_is_written_down(tmp_path: Path) -> None:
     assert library.rows("SELECT id, description FROM migrations ORDER BY id") == [
         (1, "init"),
         (2, "coverage and masking"),
-        (3, "add a table"),
+        (3, "durable work"),
+        (4, "add a table"),
     ]
-    assert library.meta("schema_version") == "3"
+    assert library.meta("schema_version") == "4"
     library.close()
 
 

@@ -12,7 +12,8 @@ from kb.app.config_file import load_configuration
 from kb.app.gateway import open_own_library
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
-from kb.ingest.pipeline import IngestOptions, IngestRun
+from kb.ingest.pipeline import IngestRun
+from kb.ingest.run_ports import IngestOptions
 from tests.unit.app.facade.conftest import Home
 
 SECRET = "pässword-that-nobody-keeps-42"

@@ -3,17 +3,21 @@ CREATE INDEX answers_created_at ON answers(created_at);
 CREATE INDEX chunks_disabled ON chunks(chunk_key) WHERE enabled = 0;
 CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, generation_id);
 CREATE INDEX document_tags_tag ON document_tags(tag);
-CREATE INDEX document_versions_doc ON document_versions(doc_id, item_id, state, chunking_key, chunk_count);
+CREATE INDEX document_versions_doc
+  ON document_versions(doc_id, item_id, state, chunking_key, chunk_count, generation_id);
 CREATE INDEX document_versions_indexing ON document_versions(doc_id) WHERE state = 'indexing';
 CREATE INDEX documents_asset ON documents(asset_id);
 CREATE INDEX documents_hidden ON documents(doc_id) WHERE privacy_state <> 'current';
 CREATE INDEX documents_unread ON documents(doc_id) WHERE unread_units > 0;
 CREATE INDEX embedding_records_pending ON embedding_records(model_key, char_count, text_hash) WHERE state = 'pending';
 CREATE INDEX embedding_records_written ON embedding_records(model_key, log_seq) WHERE state = 'written';
+CREATE INDEX generation_documents_doc ON generation_documents(doc_id, generation_id);
+CREATE UNIQUE INDEX generations_serving ON generations(state) WHERE state = 'serving';
 CREATE INDEX index_log_text ON index_log(seq) WHERE projection = 'text';
 CREATE INDEX items_active_doc ON items(active_doc_id) WHERE active_doc_id IS NOT NULL;
 CREATE UNIQUE INDEX items_live_path ON items(workspace_path) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX jobs_live ON jobs(kind, payload_json) WHERE status IN ('pending','running');
+CREATE UNIQUE INDEX jobs_request ON jobs(request_key) WHERE request_key IS NOT NULL;
 CREATE INDEX jobs_status ON jobs(status);
 CREATE TABLE answer_sources (
   trace_id TEXT NOT NULL REFERENCES answers(trace_id) ON DELETE CASCADE,
@@ -115,7 +119,7 @@ CREATE TABLE document_versions (
   state        TEXT NOT NULL CHECK (state IN ('indexing','ready','superseded','purging','purged')),
   chunking_key INTEGER NOT NULL REFERENCES chunkings(chunking_key),
   chunk_count  INTEGER NOT NULL,
-  created_at   TEXT NOT NULL,
+  created_at   TEXT NOT NULL, generation_id INTEGER NOT NULL DEFAULT 1, activated_at TEXT, superseded_at TEXT,
   PRIMARY KEY (item_id, number)
 ) WITHOUT ROWID;
 CREATE TABLE documents (
@@ -159,11 +163,24 @@ CREATE TABLE embedding_records (
   log_seq    INTEGER,
   PRIMARY KEY (chunk_key, model_key)
 ) WITHOUT ROWID;
-CREATE TABLE generations (
-  generation_id INTEGER PRIMARY KEY,
+CREATE TABLE generation_documents (
+  generation_id INTEGER NOT NULL REFERENCES generations(generation_id) ON DELETE CASCADE,
+  item_id       TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  checksum      TEXT,
+  doc_id        TEXT NOT NULL,
+  chunking_key  INTEGER NOT NULL REFERENCES chunkings(chunking_key),
+  chunk_count   INTEGER NOT NULL,
+  fingerprint   TEXT,
+  PRIMARY KEY (generation_id, item_id)
+) WITHOUT ROWID;
+CREATE TABLE "generations" (
+  generation_id INTEGER PRIMARY KEY AUTOINCREMENT,
   fingerprint   TEXT NOT NULL,
-  state         TEXT NOT NULL CHECK (state IN ('building','serving','retired')),
-  created_at    TEXT NOT NULL
+  state         TEXT NOT NULL CHECK (state IN ('building','ready','serving','retired','discarded')),
+  recipe_json   TEXT,
+  created_at    TEXT NOT NULL,
+  ready_at      TEXT,
+  switched_at   TEXT
 );
 CREATE TABLE index_log (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -227,9 +244,16 @@ CREATE TABLE jobs (
   created_at       TEXT NOT NULL,
   updated_at       TEXT NOT NULL,
   finished_at      TEXT
-);
+, subject TEXT NOT NULL DEFAULT '', request_key TEXT, priority INTEGER NOT NULL DEFAULT 0, fencing_token INTEGER NOT NULL DEFAULT 0, owner TEXT, lease_expires_at TEXT, not_before TEXT, most_attempts INTEGER NOT NULL DEFAULT 5, paused INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0, retry_of TEXT);
 CREATE TABLE migrations (
   id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, description TEXT NOT NULL
+);
+CREATE TABLE removals (
+  removal_id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind       TEXT NOT NULL CHECK (kind IN ('asset','artifacts','projection')),
+  name       TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  UNIQUE (kind, name)
 );
 CREATE TABLE schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE settings (

@@ -1,0 +1,194 @@
+"""The one place that picks adapters. Heavy ones are imported and made when first used."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kb.adapters.files.assets import CopiedAssets
+from kb.adapters.files.cache import FileTextCache
+from kb.adapters.files.lock import LibraryLock
+from kb.adapters.files.workspace import WorkspaceFiles
+from kb.adapters.sqlite.documents import SqliteDocumentWriter
+from kb.adapters.sqlite.items import SqliteItemStore
+from kb.adapters.workers.confinement import give_back_memory
+from kb.answering.pipeline import AnswerPipeline
+from kb.app.bootstrap.made_once import made_once
+from kb.app.bootstrap.projections import ProjectionParts
+from kb.app.config_file import Configuration
+from kb.app.counting import EvidenceFinder
+from kb.domain.answers import TraceId
+from kb.domain.chunks import ChunkPolicy
+from kb.domain.embeddings import EmbeddingModel
+from kb.domain.errors import KebabError
+from kb.domain.failures import ModelUnavailable, StorageFailed
+from kb.domain.recipes import DocumentId
+from kb.ingest.projections import follow_vectors
+from kb.ingest.run_ports import IngestPorts
+from kb.retrieval.retriever import Retriever, VectorSide
+from kb.retrieval.vector_channel import VectorChannel
+
+if TYPE_CHECKING:
+    from kb.adapters.workers.reader import ChildReader
+    from kb.ingest.making import ParsedAndChunked
+    from kb.ingest.ports import TextDecoder
+
+
+class Parts(ProjectionParts):
+    """Every part of one opened library, made when first asked for; close it to let go of all.
+
+    Raises:
+        StorageFailed: the library cannot be opened.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self._lock = threading.RLock()
+        self._freshened = -1
+
+    @made_once
+    def decoder(self) -> TextDecoder:
+        """Return what makes text of bytes."""
+        from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
+
+        return CharsetNormalizerDecoder()
+
+    @made_once
+    def reader(self) -> ChildReader:
+        """Return what reads every kind of file but text, in child processes that start with the first such file."""
+        from kb.app.readers import child_reader
+
+        settings, folder = self.settings, self.configuration.data_dir / "scratch"
+        limits, width = settings.limits.for_reading(), settings.indexing.max_parallel_files
+        return child_reader(self.decoder, self.model_places, limits, folder, width)
+
+    @made_once
+    def maker(self) -> ParsedAndChunked:
+        """Return parsers, masking, chunker and policy put together."""
+        from kb.app.readers import document_maker
+
+        chunking, model = self.settings.chunking, self.model
+        policy = ChunkPolicy(
+            mode=chunking.mode,
+            target_characters=chunking.target_characters,
+            overlap_characters=chunking.overlap_characters,
+            max_tokens=model.max_tokens if model else None,
+        )
+        tokenizer = self.embedder.tokenizer if self.embedder else None
+        return document_maker(self.decoder, self.reader, policy, tokenizer, self.settings.models.caption)
+
+    def ingest_ports(self) -> IngestPorts:
+        """Return everything an ingest run works with."""
+        configuration, storage = self.configuration, self.settings.storage
+        files = WorkspaceFiles(
+            configuration.workspace,
+            cache=FileTextCache(configuration.locations.cache_dir / "ignore.json"),
+            max_file_bytes=self.settings.indexing.max_file_mb << 20,
+            max_recording_bytes=self.settings.indexing.max_recording_mb << 20,
+        )
+        limit = storage.copy_threshold_mb << 20
+        assets = CopiedAssets(
+            configuration.data_dir, configuration.workspace, copy_threshold_bytes=limit, copies=storage.copy_originals
+        )
+        return IngestPorts(
+            files=files,
+            assets=assets,
+            items=SqliteItemStore(self.library),
+            documents=SqliteDocumentWriter(self.library),
+            maker=self.maker,
+            vectors=self.vectors,
+            log=self.log,
+            text_index=self.text_index,
+            vector_indexes=self.vector_indexes,
+            embedder=self.embedder,
+            together=self.library.transaction,
+            artifacts=self.artifacts,
+            give_back=give_back_memory,
+        )
+
+    @made_once
+    def retriever(self) -> Retriever:
+        """Return the search."""
+        side = None
+        if self.embedder is not None:
+            channel = VectorChannel(self.scan, self.chroma, self.settings.search.vector_engine)
+            side = VectorSide(self.embedder, channel, self.scan, self.chunks)
+        return Retriever(
+            self.chunks,
+            self.text_index,
+            side,
+            clock_ms=lambda: time.perf_counter() * 1000,
+            new_trace_id=lambda: new_trace_id("ret"),
+        )
+
+    def ready_retriever(self) -> Retriever:
+        """Return the search after bringing the exact vector index up to date, which embeds nothing."""
+        with self._lock:
+            # Read before: what is committed meanwhile may have come too late.
+            revision = self.library.revision
+            if self.model is not None and self._freshened != revision:
+                self._freshen(self.model)
+                self._freshened = revision
+        return self.retriever
+
+    def pipeline(self, provider: str) -> AnswerPipeline:
+        """Return what answers with a provider.
+
+        Raises:
+            ModelUnavailable: the provider has no model.
+        """
+        model = self.language_model() if provider == "llama_cpp" else None
+        if provider not in {"llama_cpp", "extractive"}:
+            raise ModelUnavailable(f"the provider {provider!r} is not configured", hint="use extractive or llama_cpp")
+        evidence = EvidenceFinder(self.ready_retriever(), lambda: self.chunks.facts(self.model).unread_items)
+        return AnswerPipeline(
+            evidence, model, self.answers, clock=now, new_trace_id=lambda: TraceId(new_trace_id("ans"))
+        )
+
+    def warm(self) -> None:
+        """Load what the first question would wait for; on a thread of its own, and failing in silence."""
+        if self.embedder is not None:
+            with contextlib.suppress(KebabError):
+                self.ready_retriever()
+                self.embedder.embed_query("")
+
+    def orphans(self) -> Sequence[DocumentId]:
+        """Return documents that are gone and have artifacts all the same: purged, or never committed."""
+        return self.integrity.unknown_documents(self.artifacts.documents())
+
+    def close(self) -> None:
+        """Stop children and let go of files."""
+        for name in ("reader", "chroma", "scan", "text_index"):
+            part = self.__dict__.get(name)
+            if part is not None:
+                part.close()
+        self.library.close()
+
+    def _freshen(self, model: EmbeddingModel) -> None:
+        if self.scan.ready(model, self.chunks.facts(model).vector_position):
+            return
+        try:
+            follow_vectors(self.log, model, self.scan)
+        except StorageFailed:
+            # The search itself then says that vectors are missing.
+            return
+
+
+def library_lock(configuration: Configuration, owner: str, wait_seconds: float) -> LibraryLock:
+    """Return the lock of a library, not yet taken."""
+    return LibraryLock(configuration.data_dir, owner, wait_seconds=wait_seconds)
+
+
+def now() -> datetime:
+    """Return the time with the person's zone."""
+    return datetime.now().astimezone()
+
+
+def new_trace_id(kind: str) -> str:
+    """Return a fresh id such as `ret_4a8b2c1e0d9f`."""
+    return f"{kind}_{secrets.token_hex(8)}"

@@ -1,0 +1,103 @@
+"""The library and its files: the parts of one opened data folder that need no index and no model."""
+
+from __future__ import annotations
+
+import threading
+
+from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.sqlite.answers import SqliteAnswerStore
+from kb.adapters.sqlite.catalogue import SqliteCatalogue
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.gate import SqliteGatedChunks
+from kb.adapters.sqlite.index_log import SqliteIndexLog
+from kb.adapters.sqlite.integrity import SqliteIntegrity
+from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
+from kb.adapters.sqlite.reading import SqliteReading
+from kb.adapters.sqlite.runs import SqliteIngestRuns
+from kb.adapters.sqlite.vectors import SqliteVectorStore
+from kb.app.bootstrap.made_once import made_once
+from kb.app.config_file import Configuration
+from kb.app.originals import Originals
+from kb.jobs.endings import RememberedEnds
+
+
+class LibraryParts:
+    """The library file and the files beside it.
+
+    Raises:
+        StorageFailed: the library cannot be opened.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.settings = configuration.settings
+        self.library = Library(configuration.data_dir)
+        self.making = threading.RLock()
+
+    @made_once
+    def chunks(self) -> SqliteGatedChunks:
+        """Return the final gate."""
+        return SqliteGatedChunks(self.library)
+
+    @made_once
+    def catalogue(self) -> SqliteCatalogue:
+        """Return the lists of the library."""
+        return SqliteCatalogue(self.library)
+
+    @made_once
+    def reading(self) -> SqliteReading:
+        """Return what shows one document."""
+        return SqliteReading(self.library)
+
+    @made_once
+    def log(self) -> SqliteIndexLog:
+        """Return the index log."""
+        return SqliteIndexLog(self.library)
+
+    @made_once
+    def vectors(self) -> SqliteVectorStore:
+        """Return the vectors of the library."""
+        return SqliteVectorStore(self.library)
+
+    @made_once
+    def answers(self) -> SqliteAnswerStore:
+        """Return the kept answers."""
+        return SqliteAnswerStore(self.library)
+
+    @made_once
+    def runs(self) -> SqliteIngestRuns:
+        """Return the ingest runs."""
+        return SqliteIngestRuns(self.library)
+
+    @made_once
+    def integrity(self) -> SqliteIntegrity:
+        """Return the checks of the library file."""
+        return SqliteIntegrity(self.library)
+
+    @made_once
+    def artifacts(self) -> FileArtifacts:
+        """Return the words with boxes and the transcripts of documents."""
+        return FileArtifacts(self.configuration.data_dir)
+
+    @made_once
+    def originals(self) -> Originals:
+        """Return what finds the bytes of items."""
+        from kb.app.readers import renditions
+
+        configuration = self.configuration
+        return Originals(configuration.workspace, configuration.data_dir, renditions(configuration.locations.cache_dir))
+
+    @made_once
+    def job_store(self) -> RememberedEnds:
+        """Return the job queue."""
+        return RememberedEnds(SqliteJobStore(self.library), SqliteJobControl(self.library))
+
+    @property
+    def job_control(self) -> RememberedEnds:
+        """Return what looks at jobs."""
+        return self.job_store
+
+    @made_once
+    def library_id(self) -> str:
+        """Return the id that stamps of projections carry."""
+        return self.library.meta("library_id") or ""

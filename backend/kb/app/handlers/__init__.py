@@ -1,0 +1,20 @@
+"""What does the work of each kind of job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kb.app.bootstrap import Parts
+from kb.app.facade.events import Events
+from kb.app.handlers.ingest import IngestHandler
+from kb.app.handlers.rebuild import RebuildHandler
+from kb.domain.jobs import JobId, JobKind
+from kb.jobs.runner import Handler
+
+
+def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str | None]) -> Mapping[JobKind, Handler]:
+    """Return the handler of every kind."""
+    return {
+        JobKind.INGEST: IngestHandler(parts, events, take_password),
+        JobKind.REBUILD: RebuildHandler(parts, events),
+    }

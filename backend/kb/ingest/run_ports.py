@@ -1,0 +1,60 @@
+"""What a run works with, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from kb.ingest.intake import DocumentMaker
+from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.members import UNPACKED_BYTES
+from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPorts:
+    """Everything a run works with; no embedder means text only.
+
+    Attributes:
+        together: what the library writes inside is one transaction, all or nothing.
+        artifacts: keeps words with boxes and transcripts; None in tests of text alone.
+        give_back: returns memory to the system that documents took, which would else stay with this process.
+    """
+
+    files: FileSource
+    assets: AssetStore
+    items: ItemStore
+    documents: DocumentWriter
+    maker: DocumentMaker
+    vectors: VectorStore
+    log: IndexLog
+    text_index: TextIndexWriter
+    vector_indexes: Sequence[VectorIndexWriter] = ()
+    embedder: PassageEmbedder | None = None
+    together: Callable[[], AbstractContextManager[object]] = nullcontext
+    artifacts: ArtifactStore | None = None
+    give_back: Callable[[], object] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How a run works.
+
+    Attributes:
+        workers: passages embedded at once, one thread each.
+        keep_versions: superseded versions kept of each item, beside those that answers cite.
+        retry: what failed or waits, in whole or in part, is read again although unchanged.
+        summary_only: no line for each file is kept.
+        password: opens locked files; failed and waiting files are then read again. Kept nowhere.
+        most_depth: how many containers a file may lie in, and a container less than that.
+        most_unpacked: bytes that may come out of a file at each depth.
+    """
+
+    workers: int = 1
+    keep_versions: int = 3
+    retry: bool = False
+    summary_only: bool = False
+    password: str | None = field(default=None, repr=False)
+    most_depth: int = 3
+    most_unpacked: int = UNPACKED_BYTES
