@@ -1,5 +1,7 @@
 """Documents: written whole and hidden, shown by one switch, purged when nothing needs them."""
 
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
 from __future__ import annotations
 
 import sqlite3
@@ -7,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.gate import SERVING
 from kb.adapters.sqlite.items import put_item
 from kb.adapters.sqlite.json_text import compact, now_text
 from kb.adapters.sqlite.ledger import coverage_json, masked_json, unread_units
@@ -51,9 +54,9 @@ WHERE doc_id = ? AND chunking_key = ? AND role <> 'parent'
 _NEWEST_VERSION = """
 SELECT doc_id, chunking_key, state FROM document_versions WHERE item_id = ? ORDER BY number DESC LIMIT 1
 """
-_VERSION = """
-INSERT INTO document_versions (item_id, number, doc_id, state, chunking_key, chunk_count, created_at)
-SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ? FROM document_versions WHERE item_id = ?
+_VERSION = f"""
+INSERT INTO document_versions (item_id, number, doc_id, state, chunking_key, chunk_count, created_at, generation_id)
+SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ?, {SERVING} FROM document_versions WHERE item_id = ?
 """
 _SHOWN_ITEM = """
 UPDATE items SET active_doc_id = ?, reason = CASE state WHEN 'empty' THEN reason END,

@@ -20,16 +20,19 @@ from kb.domain.metadata import formats_of
 from kb.domain.search import SearchFilters
 from kb.retrieval.ports import LibraryFacts
 
-# Documents: the item is there, included, not archived; the document is its active ready one, its masking current.
-_ACTIVE = "v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'"
+# Documents: the item is there, included, not archived; the document is its active ready one under the serving
+# generation, its masking current.
+SERVING = "(SELECT generation_id FROM generations WHERE state = 'serving')"
+"""The generation that is shown, as an expression."""
+
+_ACTIVE = f"v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready' AND v.generation_id = {SERVING}"
 _SHOWN = (
     "i.deleted_at IS NULL AND i.included = 1 AND i.archived_at IS NULL"
     " AND v.doc_id NOT IN (SELECT doc_id FROM documents WHERE privacy_state <> 'current')"
 )
-# Chunks: of that version, enabled, not a parent, of the serving generation.
+# Chunks: of that version, enabled, not a parent.
 _OF_VERSION = "c.doc_id = v.doc_id AND c.chunking_key = v.chunking_key"
-_SERVING = "c.generation_id IN (SELECT generation_id FROM generations WHERE state = 'serving')"
-_CHUNK_SHOWN = f"c.enabled = 1 AND c.role <> 'parent' AND {_SERVING}"
+_CHUNK_SHOWN = "c.enabled = 1 AND c.role <> 'parent'"
 
 _VISIBLE_VERSIONS = f"items i CROSS JOIN document_versions v ON {_ACTIVE} WHERE {_SHOWN}"
 
