@@ -106,14 +106,14 @@ class SqliteDocumentWriter:
         with self._library.transaction() as connection:
             connection.execute(_ASSET, _asset_row(asset))
             put_item(connection, item, asset.media_type.value)
-            known = _put_document(connection, asset, document)
-            chunking = _chunking_key(connection, chunks)
+            known = put_document(connection, asset, document)
+            chunking = chunking_key(connection, chunks)
             state = _state_if_newest(connection, item, document, chunking)
             if state is None:
                 count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
                 values = (item.item_id, document.doc_id, chunking, count, now, item.item_id)
                 connection.execute(_VERSION, values)
-            written = connection.executemany(_CHUNK, _chunk_rows(chunks, chunking, now)).rowcount
+            written = put_chunks(connection, chunks, chunking)
             if not known and written != len(chunks):
                 raise StorageFailed(
                     f"{len(chunks)} chunks of a document share {max(written, 0)} ids",
@@ -171,7 +171,7 @@ class SqliteDocumentWriter:
             return [path for kind, path in unused if kind == "copied"]
 
 
-def _put_document(connection: sqlite3.Connection, asset: RawAsset, document: CanonicalDocument) -> bool:
+def put_document(connection: sqlite3.Connection, asset: RawAsset, document: CanonicalDocument) -> bool:
     """Write document, tags and blocks; return whether the library knew it already."""
     doc_id = document.doc_id
     known = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone() is not None
@@ -201,7 +201,7 @@ def _state_if_newest(
     return str(newest[2])
 
 
-def _chunking_key(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> int:
+def chunking_key(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> int:
     """Return the row of how these chunks were made; all of one document are made alike."""
     made = (chunks[0].chunker_version, chunks[0].policy_hash) if chunks else ("", "")
     sql = "SELECT chunking_key FROM chunkings WHERE chunker_version = ? AND policy_hash = ?"
@@ -210,6 +210,11 @@ def _chunking_key(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> in
         insert = "INSERT INTO chunkings (chunker_version, policy_hash) VALUES (?,?) RETURNING chunking_key"
         row = connection.execute(insert, made).fetchone()
     return int(row[0])
+
+
+def put_chunks(connection: sqlite3.Connection, chunks: Iterable[Chunk], chunking: int) -> int:
+    """Write chunks that are not there yet; return how many were."""
+    return connection.executemany(_CHUNK, _chunk_rows(chunks, chunking, now_text())).rowcount
 
 
 def _enrol_again(connection: sqlite3.Connection, doc_id: DocumentId) -> None:
