@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.answers import Answers
+from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.events import Events
 from kb.app.facade.index import Index
@@ -151,6 +152,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
         ),
         jobs=Jobs(parts.job_control),
         index=Index(parts.job_control, desk, lambda: list(index_checks(parts))),
+        backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(doctor),
         events=events,
     )

@@ -16,6 +16,7 @@ from kb.contract.facade import EventsGroup, Subscription, contract_groups, metho
 from kb.contract.files import LocalFile
 from kb.contract.groups import (
     AnswersGroup,
+    BackupGroup,
     ChunksGroup,
     IndexGroup,
     JobsGroup,
@@ -57,6 +58,7 @@ class RemoteFacade:
         self.viewer = cast(ViewerGroup, _Viewer(self, "viewer"))
         self.jobs = cast(JobsGroup, _Group(self, "jobs"))
         self.index = cast(IndexGroup, _Group(self, "index"))
+        self.backup = cast(BackupGroup, _Group(self, "backup"))
         self.system = cast(SystemGroup, _Group(self, "system"))
         self.events: EventsGroup = _Events()
 

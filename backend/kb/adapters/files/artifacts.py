@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +25,7 @@ from kb.domain.pages import PageText, WordBoxes
 from kb.domain.recipes import DocumentId
 from kb.domain.transcripts import Transcript, TranscriptSegment
 
+_FOLDER = "artifacts"
 _PAGES = {"text": "pdf-text", "ocr": "ocr"}
 _TRANSCRIPT = "transcript"
 _NAMES = (*_PAGES.values(), _TRANSCRIPT)
@@ -44,7 +45,7 @@ class FileArtifacts:
     """`artifacts/<doc_id>/…` below the data folder."""
 
     def __init__(self, data_dir: Path) -> None:
-        self._folder = data_dir / "artifacts"
+        self._folder = data_dir / _FOLDER
         self._unsettled: dict[DocumentId, dict[str, Path]] = {}
         self._is_swept = False
 
@@ -116,6 +117,13 @@ class FileArtifacts:
                     (folder / name).unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
                     folder.rmdir()
+
+    def files(self, doc_ids: Iterable[DocumentId]) -> Iterator[str]:
+        """Yield the names of the files kept of documents, below the data folder."""
+        for doc_id in doc_ids:
+            if _is_id(doc_id):
+                with contextlib.suppress(OSError):
+                    yield from sorted(f"{_FOLDER}/{doc_id}/{path.name}" for path in (self._folder / doc_id).iterdir())
 
     def documents(self) -> list[DocumentId]:
         """Return the documents that have artifacts, by name."""

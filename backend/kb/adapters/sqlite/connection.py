@@ -46,13 +46,19 @@ class Library:
         folder: the data folder; made with mode 0700 when missing.
         migrations: those to run; tests give others.
         connect: opens connections.
+        keeps_copy: a verified copy is kept in `backups` before a migration; not needed of what is a copy itself.
 
     Raises:
         StorageFailed: the file is damaged, of another program or of a newer Kebab, or cannot be opened.
     """
 
     def __init__(
-        self, folder: Path, *, migrations: Sequence[Migration] | None = None, connect: Connect | None = None
+        self,
+        folder: Path,
+        *,
+        migrations: Sequence[Migration] | None = None,
+        connect: Connect | None = None,
+        keeps_copy: bool = True,
     ) -> None:
         self.path = folder / FILE_NAME
         self._connect = connect or _connect
@@ -61,6 +67,7 @@ class Library:
         self._local = threading.local()
         self._readers: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._open = True
+        self._keeps_copy = keeps_copy
         self.revision = 0
         self._writer = self._prepare(folder, migrations if migrations is not None else known_migrations())
 
@@ -78,7 +85,7 @@ class Library:
                 writer.execute("PRAGMA trusted_schema = OFF")
                 writer.execute("PRAGMA temp_store = MEMORY")
                 writer.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-                migrate(writer, self.path, migrations)
+                migrate(writer, self.path, migrations, keeps_copy=self._keeps_copy)
                 writer.execute("PRAGMA foreign_keys = ON")
             except BaseException:
                 writer.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,6 +18,7 @@ from kb.domain.failures import StorageFailed
 from kb.domain.ids import uuid7
 
 _NAME = re.compile(r"V(\d{3})__(\w+)\.sql\Z")
+_COPIES_KEPT = 3
 _META = """
 CREATE TABLE IF NOT EXISTS schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS migrations (
@@ -77,10 +80,19 @@ def refuse_newer(version: int, migrations: Sequence[Migration]) -> None:
         )
 
 
-def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> int:
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], *, keeps_copy: bool = True
+) -> int:
     """Bring a database up to date; return how many migrations ran.
 
-    An existing database is copied first and the migrations tried on the copy.
+    An existing database is copied first and the migrations tried on another copy. The first, checked, stays in
+    `backups` beside the database as `before-schema-<n>-<time>.sqlite`; the last three of them are kept.
+
+    Args:
+        connection: the database.
+        path: its file.
+        migrations: all there are.
+        keeps_copy: whether the copy stays.
 
     Raises:
         StorageFailed: a migration fails on the copy; the database is as before.
@@ -89,18 +101,67 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
     refuse_newer(version, migrations)
     pending = [migration for migration in migrations if migration.number > version]
     if pending and version:
-        _rehearse(connection, path, pending)
+        # In the data folder: the copy holds the person's text, so it must not land in a shared temporary folder.
+        with tempfile.TemporaryDirectory(prefix="migration-", dir=path.parent) as folder:
+            copy = Path(folder) / path.name
+            connection.execute("VACUUM INTO ?", (os.fspath(copy),))
+            trial = Path(folder) / "trial.sqlite"
+            shutil.copyfile(copy, trial)
+            _rehearse(trial, pending)
+            if keeps_copy:
+                _keep(connection, copy, path.parent / "backups", pending[-1].number)
     for migration in pending:
         _run(connection, migration)
     return len(pending)
 
 
-def _rehearse(connection: sqlite3.Connection, path: Path, pending: Sequence[Migration]) -> None:
-    # In the data folder: the copy holds the person's text, so it must not land in a shared temporary folder.
-    with tempfile.TemporaryDirectory(prefix="migration-", dir=path.parent) as folder:
-        copy = Path(folder) / path.name
-        connection.execute("VACUUM INTO ?", (os.fspath(copy),))
-        trial = sqlite3.connect(copy, isolation_level=None)
+def _keep(connection: sqlite3.Connection, copy: Path, folder: Path, number: int) -> None:
+    """Put a copy that says the same as the database among the backups, durably; older ones than the last three go.
+
+    Raises:
+        StorageFailed: the copy is damaged, or the disk refuses.
+    """
+    _compare(connection, copy)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        copy.chmod(0o600)
+        handle = os.open(copy, os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        copy.replace(folder / f"before-schema-{number}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.sqlite")
+        kept = sorted(folder.glob("before-schema-*.sqlite"), key=lambda file: file.stat().st_mtime_ns)
+        for old in kept[:-_COPIES_KEPT]:
+            old.unlink()
+    except OSError as error:
+        raise StorageFailed(
+            f"the copy made before a migration cannot be kept ({error.strerror})",
+            hint="the library was left untouched; check the data folder and its free space",
+        ) from error
+
+
+def _compare(connection: sqlite3.Connection, copy: Path) -> None:
+    with contextlib.closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as view:
+        sound = view.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        if not sound or _row_counts(view) != _row_counts(connection):
+            raise StorageFailed(
+                "the copy made before a migration is not what the library is",
+                hint="the library was left untouched; check the disk, then run `kb doctor`",
+            )
+
+
+def _row_counts(connection: sqlite3.Connection) -> dict[str, int]:
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {
+        name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608 - a name of the schema
+        for name in tables
+        if not name.startswith("sqlite_")
+    }
+
+
+def _rehearse(copy: Path, pending: Sequence[Migration]) -> None:
+    with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as trial:
         try:
             for migration in pending:
                 _run(trial, migration)
@@ -116,8 +177,6 @@ def _rehearse(connection: sqlite3.Connection, path: Path, pending: Sequence[Migr
                 f"a migration of the library failed on a copy ({error})",
                 hint="the library was left untouched; report this with the version of Kebab",
             ) from error
-        finally:
-            trial.close()
 
 
 def _run(connection: sqlite3.Connection, migration: Migration) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from kb.adapters.files.artifacts import FileArtifacts
 from kb.adapters.sqlite.answers import SqliteAnswerStore
@@ -15,10 +16,16 @@ from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.adapters.sqlite.vectors import SqliteVectorStore
+from kb.app.backup.holding import FilesHeld
+from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
 from kb.app.originals import Originals
 from kb.jobs.endings import RememberedEnds
+
+if TYPE_CHECKING:
+    from kb.app.backup.making import BackupParts
+    from kb.app.backup.shelf import BackupShelf
 
 
 class LibraryParts:
@@ -33,6 +40,7 @@ class LibraryParts:
         self.settings = configuration.settings
         self.library = Library(configuration.data_dir)
         self.making = threading.RLock()
+        self.files_held = FilesHeld()
 
     @made_once
     def chunks(self) -> SqliteGatedChunks:
@@ -101,3 +109,12 @@ class LibraryParts:
     def library_id(self) -> str:
         """Return the id that stamps of projections carry."""
         return self.library.meta("library_id") or ""
+
+    @property
+    def backup_shelf(self) -> BackupShelf:
+        """Return what looks at backups."""
+        return backup_shelf(backup_places(self.configuration))
+
+    def backup_parts(self) -> BackupParts:
+        """Return everything that writing a backup works with."""
+        return backup_parts(self.configuration, self.library, self.artifacts, self.files_held.holding)

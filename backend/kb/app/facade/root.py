@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kb.app.facade.answers import Answers
+from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.events import Events
 from kb.app.facade.index import Index
@@ -26,5 +27,6 @@ class KebabFacade:
     viewer: Viewer
     jobs: Jobs
     index: Index
+    backup: Backup
     system: System
     events: Events

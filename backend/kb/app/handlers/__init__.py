@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from kb.app.bootstrap import Parts
 from kb.app.facade.events import Events
+from kb.app.handlers.backup import BackupHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
 from kb.domain.jobs import JobId, JobKind
@@ -17,4 +18,5 @@ def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str 
     return {
         JobKind.INGEST: IngestHandler(parts, events, take_password),
         JobKind.REBUILD: RebuildHandler(parts, events),
+        JobKind.BACKUP: BackupHandler(parts),
     }

@@ -1,0 +1,44 @@
+"""Backups: snapshot, library files and the archive put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
+
+from kb.adapters.files.archive import ZipBackup, ZipBackupWriter
+from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.snapshot import LibraryFiles, SqliteSnapshots
+from kb.app.backup.making import BackupParts
+from kb.app.backup.places import BackupPlaces
+from kb.app.backup.shelf import BackupShelf
+from kb.app.config_file import Configuration
+
+
+def backup_places(configuration: Configuration) -> BackupPlaces:
+    """Return the folders that matter to backups."""
+    return BackupPlaces(configuration.data_dir, configuration.workspace, configuration.locations.config_file)
+
+
+def backup_shelf(places: BackupPlaces) -> BackupShelf:
+    """Return what lists and checks backups; it needs no library."""
+    return BackupShelf(places, ZipBackup, LibraryFiles())
+
+
+def backup_parts(
+    configuration: Configuration,
+    library: Library,
+    artifacts: FileArtifacts,
+    holding: Callable[[], AbstractContextManager[object]],
+) -> BackupParts:
+    """Return what writes backups of an opened library."""
+    return BackupParts(
+        places=backup_places(configuration),
+        snapshots=SqliteSnapshots(library),
+        look=LibraryFiles(),
+        artifacts=artifacts,
+        writes=ZipBackupWriter,
+        holding=holding,
+        now=lambda: datetime.now().astimezone(),
+    )
