@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -62,7 +63,8 @@ class LibraryLock:
         handle, self._handle = self._handle, None
         if handle is None:
             return
-        os.ftruncate(handle, 0)
+        with contextlib.suppress(OSError):  # a name left behind costs nothing, a lock that is not given back does
+            os.ftruncate(handle, 0)
         _unlock(handle)
         os.close(handle)
 
@@ -91,10 +93,12 @@ class LibraryLock:
             time.sleep(_PAUSE_S)
 
     def _sign(self, handle: int) -> None:
+        """Write who holds the library; on a full disk the lock holds without a name."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, json.dumps({"owner": self._owner, "pid": os.getpid(), "started_at": started}).encode())
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, 0)
+            os.lseek(handle, 0, os.SEEK_SET)
+            os.write(handle, json.dumps({"owner": self._owner, "pid": os.getpid(), "started_at": started}).encode())
 
     def _busy(self) -> Busy:
         holder = self.holder()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -78,6 +79,23 @@ def test_a_lock_file_without_a_name_in_it_still_locks(tmp_path: Path, holder: su
     (tmp_path / "lock").write_text("{")
     with pytest.raises(Busy, match="another process holds the library"):
         LibraryLock(tmp_path, "kb ingest").acquire()
+
+
+def test_a_full_disk_costs_the_lock_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("os.write", full)
+        broken.setattr("os.ftruncate", full)
+        with LibraryLock(tmp_path, "kb search") as lock:
+            assert lock.holder() is None
+            with pytest.raises(Busy):
+                LibraryLock(tmp_path, "kb ingest").acquire()
+    with LibraryLock(tmp_path, "kb ingest") as lock:
+        holder = lock.holder()
+        assert holder is not None
+        assert holder.owner == "kb ingest"
 
 
 def test_a_data_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
