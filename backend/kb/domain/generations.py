@@ -11,6 +11,7 @@ from typing import Any, NewType
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.ids import Json, id_from
+from kb.domain.items import Item, RawAsset
 
 GenerationId = NewType("GenerationId", int)
 
@@ -156,6 +157,14 @@ class GenerationCounts:
     vectors: int
     distinct_texts: int
     failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """An item and the bytes that its shown document was made of."""
+
+    item: Item
+    asset: RawAsset
 
 
 def _wishes(policy: ChunkPolicy) -> dict[str, object]:

@@ -21,11 +21,17 @@ from kb.domain.metadata import kinds_of
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
 
-_ENTRY = f"""
-SELECT c.chunk_key, c.doc_id, {INDEXED_AS} AS path, c.text, d.title, c.heading_path_json, d.lang, d.trust_rank,
+
+def entry_sql(indexed_as: str) -> str:
+    """Return the query whose rows `entry_from` reads; `indexed_as` gives the path of a chunk c, NULL leaves it out."""
+    return f"""
+SELECT c.chunk_key, c.doc_id, {indexed_as} AS path, c.text, d.title, c.heading_path_json, d.lang, d.trust_rank,
   d.source_type, d.media_type, (SELECT json_group_array(tag) FROM document_tags t WHERE t.doc_id = c.doc_id)
 FROM chunks c JOIN documents d ON d.doc_id = c.doc_id WHERE c.role <> 'parent' AND path IS NOT NULL
 """
+
+
+_ENTRY = entry_sql(INDEXED_AS)
 _VECTORS = """
 SELECT r.chunk_key, r.text_hash, v.vector, v.checksum, v.dimensions
 FROM embedding_records r LEFT JOIN vectors v ON v.text_hash = r.text_hash AND v.model_key = r.model_key
@@ -92,7 +98,7 @@ class SqliteIndexLog:
                 marks = ",".join("?" * len(part))
                 found = view.execute(f"{_VECTORS} AND r.chunk_key IN ({marks}) ORDER BY r.chunk_key", (key, *part))
                 for row in found:
-                    if _sound(row):
+                    if is_sound_row(row):
                         vectors.append(VectorRow(ChunkKey(row[0]), unpack(row[2])))
                     else:
                         damaged.append(row[1])
@@ -102,12 +108,12 @@ class SqliteIndexLog:
     def text_snapshot(self) -> TextSnapshot:
         """Return all entries the text index should hold."""
         view = self._library.open_view()
-        position = _last(view, "text")
+        position = last_position(view, "text")
 
         def entries() -> Iterator[TextEntry]:
             try:
                 with translated():
-                    yield from map(_entry, view.execute(f"{_ENTRY} ORDER BY c.chunk_key"))
+                    yield from map(entry_from, view.execute(f"{_ENTRY} ORDER BY c.chunk_key"))
             finally:
                 view.close()
 
@@ -116,13 +122,13 @@ class SqliteIndexLog:
     def vector_snapshot(self, model: EmbeddingModel) -> VectorSnapshot:
         """Return all vectors a vector index should hold; damaged ones are left out."""
         view = self._library.open_view()
-        position = _last(view, "vector")
+        position = last_position(view, "vector")
         key = _model_key(view, model)
         damaged: list[bytes] = []
         count = 0
         with translated():
             for row in view.execute(_VECTORS, (key,)):
-                if _sound(row):
+                if is_sound_row(row):
                     count += 1
                 else:
                     damaged.append(row[1])
@@ -131,7 +137,7 @@ class SqliteIndexLog:
             try:
                 with translated():
                     for row in view.execute(f"{_VECTORS} ORDER BY r.chunk_key", (key,)):
-                        if _sound(row):
+                        if is_sound_row(row):
                             yield VectorRow(ChunkKey(row[0]), unpack(row[2]))
             finally:
                 view.close()
@@ -172,10 +178,11 @@ class _Entries:
 def _entries(view: Connection, doc_ids: Sequence[str]) -> Iterator[TextEntry]:
     for part in _parts(doc_ids):
         marks = ",".join("?" * len(part))
-        yield from map(_entry, view.execute(f"{_ENTRY} AND c.doc_id IN ({marks}) ORDER BY c.chunk_key", part))
+        yield from map(entry_from, view.execute(f"{_ENTRY} AND c.doc_id IN ({marks}) ORDER BY c.chunk_key", part))
 
 
-def _entry(row: Row) -> TextEntry:
+def entry_from(row: Row) -> TextEntry:
+    """Read a row of `entry_sql`."""
     headings = [row[4], *json.loads(row[5])]
     return TextEntry(
         key=ChunkKey(row[0]),
@@ -191,7 +198,8 @@ def _entry(row: Row) -> TextEntry:
     )
 
 
-def _sound(row: Row) -> bool:
+def is_sound_row(row: Row) -> bool:
+    """Return whether the vector of a row (key, hash, blob, checksum, dimensions) is as it was written."""
     _, _, blob, checksum, dimensions = row
     return blob is not None and is_sound(blob, checksum, dimensions)
 
@@ -206,7 +214,8 @@ def _require_reach(view: Connection, projection: str, after: int) -> None:
         )
 
 
-def _last(view: Connection, projection: str) -> int:
+def last_position(view: Connection, projection: str) -> int:
+    """Return the newest position of a log, `text` or `vector`."""
     row = view.execute("SELECT max(seq) FROM index_log WHERE projection = ?", (projection,)).fetchone()
     return int(row[0] or 0)
 
