@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Protocol
 
-from kb.domain.embeddings import Vector
+from kb.domain.embeddings import EmbeddingModel, Vector
 from kb.domain.errors import CannotRun
 from kb.domain.failures import ModelUnavailable
-from kb.ingest.library_ports import PendingText, VectorStore
+from kb.ingest.library_ports import PendingText
 from kb.ingest.ports import PassageEmbedder
 
 _WINDOW = 512
@@ -35,8 +36,18 @@ class Embedded:
     unavailable: ModelUnavailable | None
 
 
+class PendingTexts(Protocol):
+    """Gives texts without a vector and keeps the vectors."""
+
+    def pending(self, model: EmbeddingModel, limit: int) -> Sequence[PendingText]:
+        """Return texts without a vector, each once, shortest first."""
+
+    def save(self, model: EmbeddingModel, vectors: Sequence[tuple[PendingText, Vector]]) -> None:
+        """Store vectors, in one transaction."""
+
+
 def embed_pending(
-    store: VectorStore,
+    store: PendingTexts,
     embedder: PassageEmbedder,
     workers: int,
     *,
@@ -67,7 +78,7 @@ class _Crew:
 
     def __init__(  # noqa: PLR0917 - made in one place, just above
         self,
-        store: VectorStore,
+        store: PendingTexts,
         embedder: PassageEmbedder,
         pool: ThreadPoolExecutor,
         at_once: int,

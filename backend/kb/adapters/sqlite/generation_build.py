@@ -44,6 +44,8 @@ INSERT OR REPLACE INTO generation_documents
 SELECT ?, i.item_id, i.checksum, v.doc_id, v.chunking_key, v.chunk_count, CASE WHEN ? THEN i.fingerprint END
 FROM items i CROSS JOIN document_versions v ON {ACTIVE_VERSION} WHERE i.item_id = ?
 """
+# Its indexes do not hold this yet, also when the process dies now.
+_SPOIL = "UPDATE generations SET ready_at = NULL WHERE generation_id = ?"
 _MEMBERS = (
     "generation_documents g CROSS JOIN items i ON i.item_id = g.item_id"
     " CROSS JOIN chunks c ON c.doc_id = g.doc_id AND c.chunking_key = g.chunking_key AND c.role <> 'parent'"
@@ -77,6 +79,7 @@ class SqliteGenerationBuild:
     def take_over(self, generation: GenerationId, items: Sequence[ItemId], *, whole: bool = True) -> None:
         """Let the generation hold what these items show; not `whole` marks what should have been made anew."""
         with self._library.transaction() as connection:
+            connection.execute(_SPOIL, (generation,))
             connection.executemany(_TAKE_OVER, ((generation, whole, item_id) for item_id in items))
 
     def stage(
@@ -93,6 +96,7 @@ class SqliteGenerationBuild:
             StorageFailed: two chunks have the same id, or SQLite refused; nothing is written.
         """
         with self._library.transaction() as connection:
+            connection.execute(_SPOIL, (generation,))
             row = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone()
             if row is None:
                 put_document(connection, shown.asset, document)

@@ -1,4 +1,4 @@
-"""The switch: in one transaction another generation is what every item shows, and the one before can be gone back to."""
+"""The switch: in one transaction every item shows another generation, and the one before can be gone back to."""
 
 # ruff: noqa: S608 - only fragments of our own are put together; values are always bound
 
@@ -95,7 +95,7 @@ class SqliteGenerationSwitch:
         ).fetchall()
         for (generation,) in earlier:
             let_go(connection, generation)
-        connection.execute("UPDATE generations SET state = 'retired' WHERE state = 'serving'")
+        connection.execute("UPDATE generations SET state = 'retired', ready_at = ? WHERE state = 'serving'", (now,))
         connection.execute(
             "UPDATE generations SET state = 'serving', switched_at = ? WHERE generation_id = ?", (now, target)
         )

@@ -106,10 +106,11 @@ class SqliteGenerations:
         return self.get(GenerationId(number))
 
     def make_ready(self, generation: GenerationId) -> None:
-        """Say that everything of a generation is made and can be switched to."""
+        """Say that everything of a generation is made and its indexes hold it."""
         with self._library.transaction() as connection:
             connection.execute(
-                "UPDATE generations SET state = 'ready', ready_at = ? WHERE generation_id = ? AND state = 'building'",
+                "UPDATE generations SET ready_at = ?, state = CASE state WHEN 'building' THEN 'ready' ELSE state END"
+                " WHERE generation_id = ?",
                 (now_text(), generation),
             )
 
