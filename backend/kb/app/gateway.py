@@ -62,7 +62,7 @@ def open_library(
     """
     with ExitStack() as stack:
         facade = _running_server(configuration, stack)
-        if facade is None and not creates and not (configuration.data_dir / "kb.sqlite").exists():
+        if facade is None and not creates and not _has_library(configuration):
             raise NotFound("there is no library yet", hint="run `kb init` first")
         deadline = time.monotonic() + _WAIT_S
         told = False
@@ -92,6 +92,7 @@ def open_own_library(
     """
     keep_libraries_quiet()
     from kb.app.bootstrap import Parts, library_lock
+    from kb.app.bootstrap.backup import library_swap
     from kb.app.work import JobDesk
 
     with ExitStack() as stack:
@@ -100,6 +101,7 @@ def open_own_library(
         stack.enter_context(library_lock(configuration, owner, wait_s))
         # Only who holds the library writes the log: two processes could not roll one file.
         stack.enter_context(logging_to(configuration.locations.log_dir, owner))
+        library_swap(configuration).heal()
         parts = Parts(configuration)
         stack.callback(parts.close)
         events = Events()
@@ -184,6 +186,11 @@ def examine() -> Doctor:
     except KebabError as error:
         checks = [config_check(configuration), data_dir_check(configuration)]
         return report_of([*checks, failed("sqlite_open", error.message, error.hint)])
+
+
+def _has_library(configuration: Configuration) -> bool:
+    """Return whether there is a library, or one that a restore has not yet put in its place."""
+    return any((configuration.data_dir / name).exists() for name in ("kb.sqlite", "restore.json"))
 
 
 def _server_file(configuration: Configuration) -> Path:

@@ -165,7 +165,7 @@ class ZipBackup:
             raise _damaged("its list of contents is damaged") from error
 
     def copy(self, member: BackupMember, target: Path | None, heed: Callable[[int], object]) -> None:
-        """Read a member to its end, to a new file of mode 0600 when there is a `target`.
+        """Read a member to its end, to a new file of mode 0600 when there is a `target`; who swaps makes it durable.
 
         Raises:
             Unreadable: it is not what the manifest says.
@@ -179,8 +179,7 @@ class ZipBackup:
             with self._opened(member) as source:
                 self._copy(member, source, out, heed)
             if out is not None:
-                out.flush()
-                os.fsync(out.fileno())
+                out.close()
         except OSError as error:
             raise unwritten("the library", error) from error
         finally:

@@ -99,7 +99,7 @@ def _files(reader: BackupReader, part: list[BackupMember], manifest: Manifest) -
     size = sum(member.size for member in part)
     prefix = part[0].name.partition("/")[0] if part else "assets"
     gone = sum(name.startswith(prefix) for name in manifest.missing)
-    detail = f"{len(part):,} files, {size / 1e6:,.1f} MB, all as written"
+    detail = f"{len(part):,} {'file' if len(part) == 1 else 'files'}, {size / 1e6:,.1f} MB, all as written"
     if gone:
         detail += f"; {gone:,} were missing or damaged when the backup was made"
     return Finding("", ok=True, detail=detail)

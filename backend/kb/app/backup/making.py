@@ -67,13 +67,13 @@ def make_backup(
     with parts.holding(), working_folder(data) as folder:
         snapshot = folder / LIBRARY
         report(Progress("copying the library"))
-        _require_room(folder, _size(data / LIBRARY) + _size(data / f"{LIBRARY}-wal"))
+        require_room(folder, _size(data / LIBRARY) + _size(data / f"{LIBRARY}-wal"))
         created = parts.now()
         parts.snapshots.take(snapshot, should_stop)
         facts = parts.look.facts(snapshot)
         wanted = [*_wanted(parts, snapshot, originals=originals)]
         total = _size(snapshot) + sum(_size(data / file.name) for file in wanted)
-        _require_room(target.parent, total)
+        require_room(target.parent, total)
         meter = _Meter(total, report, should_stop)
         with parts.writes(target, meter) as writer:
             members = [writer.add(LIBRARY, snapshot, packs=True)]
@@ -142,7 +142,13 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _require_room(folder: Path, size: int) -> None:
+def require_room(folder: Path, size: int) -> None:
+    """Stop before work that a full disk would end.
+
+    Raises:
+        InvalidInput: the folder cannot be used.
+        StorageFailed: the disk of a folder has less room than `size` bytes and some to spare.
+    """
     there = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
     try:
         free = shutil.disk_usage(there).free

@@ -8,10 +8,12 @@ from datetime import datetime
 
 from kb.adapters.files.archive import ZipBackup, ZipBackupWriter
 from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.files.swap import LibrarySwap
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.snapshot import LibraryFiles, SqliteSnapshots
 from kb.app.backup.making import BackupParts
 from kb.app.backup.places import BackupPlaces
+from kb.app.backup.restoring import RestoreParts
 from kb.app.backup.shelf import BackupShelf
 from kb.app.config_file import Configuration
 
@@ -42,3 +44,19 @@ def backup_parts(
         holding=holding,
         now=lambda: datetime.now().astimezone(),
     )
+
+
+def restore_parts(configuration: Configuration, on_step: Callable[[str], object] = lambda _step: None) -> RestoreParts:
+    """Return what puts backups back; who uses it holds the lock."""
+    return RestoreParts(
+        places=backup_places(configuration),
+        reads=ZipBackup,
+        look=LibraryFiles(),
+        swap=library_swap(configuration, on_step),
+        now=lambda: datetime.now().astimezone(),
+    )
+
+
+def library_swap(configuration: Configuration, on_step: Callable[[str], object] = lambda _step: None) -> LibrarySwap:
+    """Return what puts one library in place of another, and ends what a kill has cut off."""
+    return LibrarySwap(configuration.data_dir, on_step)
