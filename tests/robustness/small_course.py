@@ -63,18 +63,20 @@ class SmallCourse:
     def at(self, name: str, *, whole: bool = False) -> Point:
         """Return a library as it was before; an empty one if `whole`."""
         folder = self.folder / name
+        folder.mkdir()
         if not whole:
-            shutil.copytree(self.folder / "start", folder)
-            (folder / "embeds").unlink(missing_ok=True)
+            shutil.copytree(self.folder / "start" / "home", folder / "home")
+        return self.point(folder)
+
+    def point(self, folder: Path) -> Point:
+        """Return the library that lies in a folder."""
         settings = {
             "KB_MODELS_EMBEDDING_PROVIDER": "fastembed",
             "KB_MODELS_EMBEDDING_MODEL": str(self.folder),
             "KB_WORKSPACE_ROOT": str(self.workspace),
-            EMBEDS_VARIABLE: str(folder / "embeds"),
+            EMBEDS_VARIABLE: str(self.folder / f"{folder.name}.embeds"),
         }
-        home = Home(folder, {**settings, **self.extra})
-        home.folder.mkdir(exist_ok=True)
-        return Point(folder, home)
+        return Point(folder, Home(folder, {**settings, **self.extra}))
 
     def ok(self, point: Point, *arguments: str) -> Ended:
         """Run `kb`, which must end well."""
