@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kb.adapters.chroma.process import Limits
@@ -33,15 +33,23 @@ class ChromaVectors:
         library_id: stores of another library are not read.
         command: starts the child.
         limits: time, memory and file size of the child.
+        damaged: told when a search finds a store missing or damaged; called often, so it must be quick.
     """
 
     def __init__(
-        self, folder: Path, library_id: str, *, command: Sequence[str] = WORKER, limits: Limits | None = None
+        self,
+        folder: Path,
+        library_id: str,
+        *,
+        command: Sequence[str] = WORKER,
+        limits: Limits | None = None,
+        damaged: Callable[[], object] = lambda: None,
     ) -> None:
         self._folder = folder
         self._library_id = library_id
         self._command = tuple(command)
         self._limits = limits or Limits()
+        self._damaged = damaged
         self._stores: dict[str, ModelStore] = {}
         self._making = threading.Lock()
 
@@ -92,6 +100,14 @@ class ChromaVectors:
         ordered = sorted(((round(cosine, _DIGITS), key) for key, cosine in found), key=lambda row: (-row[0], row[1]))
         return VectorReply(tuple((key, cosine) for cosine, key in ordered[:limit]), len(found))
 
+    def keys(self, model: EmbeddingModel) -> Sequence[ChunkKey]:
+        """Return the key of every vector, in no order.
+
+        Raises:
+            StorageFailed: the store is missing or damaged, the child died or took too long.
+        """
+        return self._store(model).keys()
+
     def close(self) -> None:
         """End the children."""
         for store in self._stores.values():
@@ -102,6 +118,11 @@ class ChromaVectors:
         with self._making:
             if fingerprint not in self._stores:
                 self._stores[fingerprint] = ModelStore(
-                    self._folder / fingerprint, self._library_id, model, self._command, self._limits
+                    self._folder / fingerprint,
+                    self._library_id,
+                    model,
+                    self._command,
+                    self._limits,
+                    damaged=self._damaged,
                 )
             return self._stores[fingerprint]

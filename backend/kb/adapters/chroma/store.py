@@ -8,7 +8,7 @@ import shutil
 import struct
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from kb.domain.index import VectorChanges, VectorRow, VectorSnapshot
 BATCH = 5_000
 """Vectors in one request; Chroma takes 5,461."""
 
+_GRAPH = ".bin"
 _MOST_DEATHS = 3
 _PATIENCE_SECONDS = 0.2
 _GLANCE_SECONDS = 0.05
@@ -38,19 +39,28 @@ class ModelStore:
     """
 
     def __init__(
-        self, folder: Path, library_id: str, model: EmbeddingModel, command: Sequence[str], limits: Limits
+        self,
+        folder: Path,
+        library_id: str,
+        model: EmbeddingModel,
+        command: Sequence[str],
+        limits: Limits,
+        *,
+        damaged: Callable[[], object] = lambda: None,
     ) -> None:
         self._folder = folder
         self._library_id = library_id
         self._model = model
         self._command = command
         self._limits = limits
+        self._damaged = damaged
         self._turn = threading.Lock()
         self._worker: Worker | None = None
         self._open = False
         self._closed = False
         self._deaths = 0
         self._verified: dict[str, int] | None = None
+        self._at_start: Mapping[str, int] = {}
         self._warming: threading.Thread | None = None
         self._retry_at = 0.0
 
@@ -79,6 +89,8 @@ class ModelStore:
     def is_ready(self, position: int) -> bool:
         """Return whether a query would be answered now; starts the child in the background if it could be."""
         stamp = self.stamp()
+        if stamp is None and position and not self._turn.locked():
+            self._damaged()
         if stamp is None or stamp.position < position or self._closed:
             return False
         worker = self._worker
@@ -110,6 +122,26 @@ class ModelStore:
         distances = struct.unpack_from(f"<{count}f", reply.tail, 8 * count)
         return [(ChunkKey(key), 1.0 - distance) for key, distance in zip(keys, distances, strict=True)]
 
+    def keys(self) -> list[ChunkKey]:
+        """Return the key of every vector, as the child lists them."""
+        with self._turn:
+            stamp = self.checked_stamp()
+            if stamp is None:
+                raise StorageFailed("the Chroma index is missing or damaged", hint=_REBUILD)
+            found: list[ChunkKey] = []
+            try:
+                worker = self._opened(stamp)
+                while True:
+                    facts: Facts = {"limit": BATCH, "offset": len(found)}
+                    reply = worker.ask("keys", facts, seconds=self._limits.write_seconds)
+                    count = int(reply.facts["count"])
+                    found += map(ChunkKey, struct.unpack_from(f"<{count}Q", reply.tail))
+                    if count < BATCH:
+                        return found
+            except WorkerFailed as error:
+                self._stop()
+                raise self._failure(error) from error
+
     def apply(self, changes: VectorChanges) -> None:
         """Send changes; the stamp says so only after the child acknowledged them."""
         with self._turn:
@@ -124,6 +156,7 @@ class ModelStore:
             try:
                 worker = self._opened(stamp)
                 write_stamp(self._stamp_path, replace(stamp, writing=True, files={}))
+                self._at_start = {}
                 self._send(worker, changes.remove, changes.add)
                 self._acknowledge(worker, changes.position)
             except WorkerFailed as error:
@@ -138,6 +171,7 @@ class ModelStore:
         with self._turn:
             self._stop()
             self._deaths = 0
+            self._at_start = {}
             try:
                 self._throw_away()
                 self._data.mkdir(mode=FOLDER_MODE, parents=True)
@@ -176,6 +210,7 @@ class ModelStore:
             stamp = self.checked_stamp()
             if stamp is None:
                 self._forget()
+                self._damaged()
             else:
                 self._opened(stamp)
 
@@ -184,6 +219,7 @@ class ModelStore:
         if self._open and self._worker is not None and self._worker.alive:
             return self._worker
         self._stop()
+        self._at_start = stamp.files
         if stamp.files:
             # The child changes files by opening them: from here on they are not what the stamp says.
             write_stamp(self._stamp_path, replace(stamp, files={}))
@@ -193,6 +229,7 @@ class ModelStore:
         except WorkerFailed:
             if self._worker is not None and not self._closed:
                 self._forget()
+                self._damaged()
             self._stop()
             raise
         self._open = True
@@ -240,6 +277,7 @@ class ModelStore:
             self._deaths += 1
         if self._deaths >= _MOST_DEATHS or (not error.died and error.reason != "busy"):
             self._forget()
+            self._damaged()
         return StorageFailed(f"Chroma could not answer ({error.reason})", hint=_REBUILD)
 
     def _stop(self) -> None:
@@ -250,8 +288,13 @@ class ModelStore:
         stamp = self.stamp()
         if was_open and ended_well and stamp is not None:
             with contextlib.suppress(OSError):
-                self._verified = checksums(self._data)
-                write_stamp(self._stamp_path, replace(stamp, files=self._verified))
+                found = checksums(self._data)
+                if any(found.get(name) != crc for name, crc in self._at_start.items() if name.endswith(_GRAPH)):
+                    # The child only read: the graph it mapped or loaded was changed by somebody else.
+                    self._forget()
+                    return
+                self._verified = found
+                write_stamp(self._stamp_path, replace(stamp, files=found))
 
     def _forget(self) -> None:
         with contextlib.suppress(OSError):

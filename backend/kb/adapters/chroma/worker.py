@@ -88,6 +88,15 @@ class _Store:
         del facts, tail
         return Frame({"count": self._collection.count()})
 
+    def keys(self, facts: Facts, tail: bytes) -> Frame:
+        """Return up to `limit` keys (u64) from the one numbered `offset` on."""
+        import numpy as np
+
+        del tail
+        found = self._collection.get(include=[], limit=int(facts["limit"]), offset=int(facts["offset"]))
+        keys = np.array([int(key) for key in found["ids"]], "<u8")
+        return Frame({"count": len(keys)}, keys.tobytes())
+
     def close(self) -> None:
         """Let Chroma write what it holds."""
         if self._client is not None:
@@ -108,6 +117,7 @@ def main() -> None:
         "delete": store.delete,
         "query": store.query,
         "count": store.count,
+        "keys": store.keys,
     }
     while (frame := asked.get()) is not None:
         if frame.facts["do"] == "limit":

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from kb.adapters.tantivy.stamp import (
     meta_checksum,
     read_stamp,
     remove_orphans,
+    signatures,
+    unchanged,
     write_stamp,
 )
 from kb.domain.embeddings import ChunkKey
@@ -45,13 +47,14 @@ _REBUILD = "`kb index rebuild` makes it anew from the library"
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """One state of the folder, open for reading; `signature` is the stat of its stamp."""
+    """One state of the folder, open for reading; `signature` is the stat of its stamp, `files` that of its files."""
 
     signature: tuple[int, ...]
     stamp: Stamp
     index: Any
     schema: Any
     searcher: Any
+    files: Mapping[str, tuple[int, ...]]
     total: int
     deleted: int
 
@@ -65,12 +68,14 @@ class TantivyTextIndex:
     Args:
         folder: the `tantivy` folder of the library; made by the first rebuild, beside it and then swapped in.
         library_id: an index of another library is not read.
+        damaged: told when a search finds the index missing or damaged; called often, so it must be quick.
     """
 
-    def __init__(self, folder: Path, library_id: str) -> None:
+    def __init__(self, folder: Path, library_id: str, *, damaged: Callable[[], object] = lambda: None) -> None:
         self._folder = folder
         self._stamp_file = str(folder / STAMP)  # looked at by every search
         self._library_id = library_id
+        self._damaged = damaged
         self._opened: _Opened | None = None
         self._planned: tuple[_Opened, str, queries.Plan] | None = None
         self._opening = threading.Lock()
@@ -94,7 +99,9 @@ class TantivyTextIndex:
             StorageFailed: the index is missing, damaged, locked by another process, or the disk is full.
         """
         with self._writing:
-            opened = self._need()
+            opened = self._current()
+            if opened is None:
+                raise _missing()
             if changes.position <= opened.stamp.position:
                 return
             with translated("written"):
@@ -142,7 +149,7 @@ class TantivyTextIndex:
     def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
         """Return the best chunks of both channels together, and their rank in each."""
         opened = self._need()
-        with translated("read"):
+        with self._reads():
             plan = self._plan(opened, text)
             both = queries.either(plan.lexical, plan.cjk)
             found = self._top(opened, both, filters, limit)
@@ -159,13 +166,24 @@ class TantivyTextIndex:
     def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         """Return the score over all fields of each of `keys` that shares a term with `text`."""
         opened = self._need()
-        with translated("read"):
+        with self._reads():
             plan = self._plan(opened, text)
             both = queries.either(plan.lexical, plan.cjk)
             if both is None or not keys:
                 return {}
             among = queries.among(both, keys, opened.schema)
             return {key: score for score, key in self._ranked(opened, among, len(keys))}
+
+    def keys(self) -> Sequence[ChunkKey]:
+        """Return the key of every entry, in no order; a key that is held twice comes twice.
+
+        Raises:
+            StorageFailed: the index is missing, damaged, or may not be read.
+        """
+        opened = self._need()
+        with self._reads():
+            everything = opened.searcher.search(tantivy.Query.all_query(), max(1, opened.total), count=False).hits
+            return [ChunkKey(key) for key in opened.searcher.fast_field_values("key", [at for _, at in everything])]
 
     def close(self) -> None:
         """Let go of the mapped files."""
@@ -200,19 +218,36 @@ class TantivyTextIndex:
     def _need(self) -> _Opened:
         opened = self._current()
         if opened is None:
-            raise StorageFailed("the text index is missing, damaged or of an older version", hint=_REBUILD)
+            self._damaged()
+            raise _missing()
         return opened
 
+    @contextlib.contextmanager
+    def _reads(self) -> Iterator[None]:
+        """Translate; a state that cannot be read is not used again before its files were checked anew."""
+        try:
+            with translated("read"):
+                yield
+        except StorageFailed:
+            self._opened = None
+            self._damaged()
+            raise
+
     def _current(self) -> _Opened | None:
-        """Return the state on disk, opening it only when the stamp is another than last time."""
+        """Return the state on disk, opening it only when the stamp or a file is another than last time."""
         opened = self._opened
-        if opened is not None and opened.signature == self._signature():
+        if opened is not None and self._holds(opened):
             return opened
         with self._opening, translated("read"):
-            signature = self._signature()
-            if self._opened is None or self._opened.signature != signature:
-                self._opened = self._open(signature)
+            if self._opened is None or not self._holds(self._opened):
+                self._opened = self._open(self._signature())
             return self._opened
+
+    def _holds(self, opened: _Opened) -> bool:
+        """Return whether the stamp and the mapped files are what they were: reading one that was cut kills us."""
+        return opened.signature == self._signature() and unchanged(
+            self._folder, opened.files, while_writing=opened.stamp.writing
+        )
 
     def _open(self, signature: tuple[int, ...]) -> _Opened | None:
         stamp = read_stamp(self._folder) if signature else None
@@ -228,8 +263,9 @@ class TantivyTextIndex:
 
     def _reading(self, stamp: Stamp, index: Any, fields: Any) -> _Opened:  # noqa: ANN401
         """Return the state last committed; the files were checked, or just written."""
+        files = signatures(self._folder)
         index.reload()
-        return _Opened(self._signature(), stamp, index, fields, index.searcher(), *counted(self._folder))
+        return _Opened(self._signature(), stamp, index, fields, index.searcher(), files, *counted(self._folder))
 
     def _signature(self) -> tuple[int, ...]:
         try:
@@ -278,6 +314,10 @@ class TantivyTextIndex:
         for kind in ("new", "old"):
             for path in self._folder.parent.glob(f"{self._folder.name}.{kind}-*"):
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _missing() -> StorageFailed:
+    return StorageFailed("the text index is missing, damaged or of an older version", hint=_REBUILD)
 
 
 @contextlib.contextmanager

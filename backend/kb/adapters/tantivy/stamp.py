@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -100,6 +101,37 @@ def remove_orphans(folder: Path) -> None:
         if is_segment and (name not in known or (part.endswith("del") and path.name not in living)):
             with contextlib.suppress(OSError):  # Windows keeps what is mapped
                 path.unlink()
+
+
+def signatures(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Return, by name, what the system says of `meta.json` and of every file it names: inode, time of change, size."""
+    names = [META, *_files(json.loads((folder / META).read_bytes()))]
+    return {str(folder / name): _signature(str(folder / name)) for name in names}
+
+
+def unchanged(folder: Path, files: Mapping[str, tuple[int, ...]], *, while_writing: bool) -> bool:
+    """Return whether no file changed: Tantivy writes each once. Costs one look at each.
+
+    While a commit of ours is at work, `meta.json` may change and files that merges replaced may go.
+    """
+    meta = str(folder / META)
+    for path, expected in files.items():
+        if while_writing and path == meta:
+            continue
+        try:
+            found = _signature(path)
+        except OSError:
+            if while_writing:
+                continue
+            return False
+        if found != expected:
+            return False
+    return True
+
+
+def _signature(path: str) -> tuple[int, ...]:
+    facts = os.stat(path)  # noqa: PTH116 - asked of every file by every search
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 def counted(folder: Path) -> tuple[int, int]:

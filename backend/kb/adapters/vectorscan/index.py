@@ -41,11 +41,15 @@ class ScanVectors:
     Args:
         folder: the `vectors` folder of the library; made when first written.
         library_id: files of another library are not read.
+        damaged: told when a search finds the file missing or damaged; called often, so it must be quick.
     """
 
-    def __init__(self, folder: Path, library_id: str) -> None:
+    def __init__(self, folder: Path, library_id: str, *, damaged: Callable[[], object] = lambda: None) -> None:
         self._files = VectorFiles(folder, library_id)
+        self._noticed = damaged
         self._views: dict[str, tuple[tuple[int, ...], View | None]] = {}
+        self._data: dict[str, tuple[int, ...]] = {}
+        self._appending: set[str] = set()
         self._samples: dict[str, _Sample] = {}
         self._writing = threading.Lock()
         self._closed = False
@@ -68,6 +72,8 @@ class ScanVectors:
     def ready(self, model: EmbeddingModel, position: int) -> bool:
         """Return whether the file is sound and holds the log up to `position`."""
         view = self._view(model)
+        if view is None and position:
+            self._noticed()
         return view is not None and view.head.position >= position
 
     def apply(self, model: EmbeddingModel, changes: VectorChanges) -> None:
@@ -77,7 +83,9 @@ class ScanVectors:
             StorageFailed: the file is missing or damaged, the disk is full, a vector cannot be held.
         """
         with self._writing:
-            view = self._need(model)
+            view = self._view(model)
+            if view is None:
+                raise _missing()
             if changes.position > view.head.position:
                 self._write(model, lambda: self._files.apply(view, changes))
 
@@ -126,6 +134,14 @@ class ScanVectors:
             self._samples[model.fingerprint()] = known
         return [float(score) for score in scan.dots(_query(model, query), known.directions)]
 
+    def keys(self, model: EmbeddingModel) -> Sequence[ChunkKey]:
+        """Return the key of every vector, rising.
+
+        Raises:
+            StorageFailed: the file is missing or damaged.
+        """
+        return [ChunkKey(key) for key in self._need(model).keys.tolist()]
+
     def close(self) -> None:
         """Stop searches that are running and let go of the files."""
         self._closed = True
@@ -154,19 +170,35 @@ class ScanVectors:
         fine = view.rows.fine[rows]
         if any(zlib.crc32(row.data) != check for row, check in zip(fine, view.rows.checks[rows], strict=True)):
             self._damaged(model)
+            self._noticed()
             raise StorageFailed("the vector index is damaged", hint=_REBUILD)
         return fine
 
     def _view(self, model: EmbeddingModel) -> View | None:
-        """Return the state on disk, reading it only when the stamp is another than last time."""
+        """Return the state on disk, reading it only when the stamp or the file is another than last time."""
         fingerprint = model.fingerprint()
         seen = self._signature(fingerprint)
         known = self._views.get(fingerprint)
-        if known is None or known[0] != seen:
-            known = seen, self._files.open(fingerprint)
+        if known is None or known[0] != seen or not self._is_as_it_was(fingerprint, known[1]):
+            view = self._files.open(fingerprint)
+            self._remember(fingerprint, view)
+            # Whoever changed the file behind our back may have changed any row.
+            if known is not None and known[0] == seen and view is not None and not self._files.fine_rows_hold(view):
+                view = None
+            known = seen, view
             self._views[fingerprint] = known
         view = known[1]
         return view if view is not None and self._files.is_whole(view) else None
+
+    def _is_as_it_was(self, fingerprint: str, view: View | None) -> bool:
+        """Return whether nobody but us wrote to the mapped file since it was checked."""
+        if view is None or fingerprint in self._appending:
+            return True
+        return self._files.data_signature(view) == self._data.get(fingerprint)
+
+    def _remember(self, fingerprint: str, view: View | None) -> None:
+        if view is not None:
+            self._data[fingerprint] = self._files.data_signature(view)
 
     def _signature(self, fingerprint: str) -> tuple[int, ...]:
         try:
@@ -178,7 +210,8 @@ class ScanVectors:
     def _need(self, model: EmbeddingModel) -> View:
         view = self._view(model)
         if view is None:
-            raise StorageFailed("the vector index is missing or damaged", hint=_REBUILD)
+            self._noticed()
+            raise _missing()
         return view
 
     def _damaged(self, model: EmbeddingModel) -> None:
@@ -186,8 +219,12 @@ class ScanVectors:
         self._views[fingerprint] = self._signature(fingerprint), None
 
     def _write(self, model: EmbeddingModel, change: Callable[[], View]) -> View:
+        fingerprint = model.fingerprint()
+        self._appending.add(fingerprint)
         try:
             view = change()
+            self._remember(fingerprint, view)
+            self._views[fingerprint] = self._signature(fingerprint), view
         except OSError as error:
             hint = "free some space and try again; nothing is lost, the vectors are in the library"
             raise StorageFailed(
@@ -195,9 +232,13 @@ class ScanVectors:
             ) from error
         except ValueError as error:
             raise StorageFailed(f"the vector index could not be written: {error}", hint=_REBUILD) from error
-        fingerprint = model.fingerprint()
-        self._views[fingerprint] = self._signature(fingerprint), view
+        finally:
+            self._appending.discard(fingerprint)
         return view
+
+
+def _missing() -> StorageFailed:
+    return StorageFailed("the vector index is missing or damaged", hint=_REBUILD)
 
 
 def _query(model: EmbeddingModel, query: Vector) -> NDArray[np.float32]:

@@ -62,6 +62,14 @@ class VectorFiles:
         """Return whether the data file is still there in full size."""
         return is_whole(self._data_path(view.head), view.head)
 
+    def data_signature(self, view: View) -> tuple[int, ...]:
+        """Return what the system says of the data file: inode, time of change, size; empty when it is gone."""
+        try:
+            facts = self._data_path(view.head).stat()
+        except OSError:
+            return ()
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
+
     def fine_rows_hold(self, view: View) -> bool:
         """Return whether every exact row is as it was written."""
         return fine_rows_hold(view.rows.slice(0, view.head.count))
