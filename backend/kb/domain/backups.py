@@ -102,3 +102,30 @@ class Manifest:
 def is_member(name: str) -> bool:
     """Return whether a file of this name can belong to a library."""
     return len(name) <= _LONGEST and _MEMBER.match(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the items of another library stand to those here.
+
+    Attributes:
+        absent: ids of items that are not here.
+        same: how many are here with the same content under the same path.
+        kept: paths of those that are here otherwise, or were deleted here.
+    """
+
+    absent: tuple[str, ...]
+    same: int
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """Kept files that some items refer to: copies of originals by name, and documents that may have artifacts."""
+
+    copies: frozenset[str]
+    documents: frozenset[str]
+
+    def __contains__(self, name: str) -> bool:
+        parts = name.split("/")
+        return name in self.copies or (parts[0] == "artifacts" and parts[1] in self.documents)

@@ -8,10 +8,13 @@ from datetime import datetime
 
 from kb.adapters.files.archive import ZipBackup, ZipBackupWriter
 from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.files.placing import DataFolder
 from kb.adapters.files.swap import LibrarySwap
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.merging import SqliteMerge
 from kb.adapters.sqlite.snapshot import LibraryFiles, SqliteSnapshots
 from kb.app.backup.making import BackupParts
+from kb.app.backup.merging import MergeParts
 from kb.app.backup.places import BackupPlaces
 from kb.app.backup.restoring import RestoreParts
 from kb.app.backup.shelf import BackupShelf
@@ -60,3 +63,17 @@ def restore_parts(configuration: Configuration, on_step: Callable[[str], object]
 def library_swap(configuration: Configuration, on_step: Callable[[str], object] = lambda _step: None) -> LibrarySwap:
     """Return what puts one library in place of another, and ends what a kill has cut off."""
     return LibrarySwap(configuration.data_dir, on_step)
+
+
+def merge_parts(
+    configuration: Configuration, library: Library, holding: Callable[[], AbstractContextManager[object]]
+) -> MergeParts:
+    """Return what takes backups into an opened library."""
+    return MergeParts(
+        places=backup_places(configuration),
+        reads=ZipBackup,
+        look=LibraryFiles(),
+        merge=SqliteMerge(library),
+        folder=DataFolder(configuration.data_dir),
+        holding=holding,
+    )

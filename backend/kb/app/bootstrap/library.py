@@ -17,7 +17,7 @@ from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.adapters.sqlite.vectors import SqliteVectorStore
 from kb.app.backup.holding import FilesHeld
-from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf
+from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf, merge_parts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
 from kb.app.originals import Originals
@@ -25,6 +25,7 @@ from kb.jobs.endings import RememberedEnds
 
 if TYPE_CHECKING:
     from kb.app.backup.making import BackupParts
+    from kb.app.backup.merging import MergeParts
     from kb.app.backup.shelf import BackupShelf
 
 
@@ -118,3 +119,7 @@ class LibraryParts:
     def backup_parts(self) -> BackupParts:
         """Return everything that writing a backup works with."""
         return backup_parts(self.configuration, self.library, self.artifacts, self.files_held.holding)
+
+    def merge_parts(self) -> MergeParts:
+        """Return everything that taking in a backup works with."""
+        return merge_parts(self.configuration, self.library, self.files_held.holding)

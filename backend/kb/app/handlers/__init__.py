@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from kb.app.bootstrap import Parts
 from kb.app.facade.events import Events
-from kb.app.handlers.backup import BackupHandler
+from kb.app.handlers.backup import BackupHandler, MergeHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
 from kb.domain.jobs import JobId, JobKind
@@ -19,4 +19,5 @@ def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str 
         JobKind.INGEST: IngestHandler(parts, events, take_password),
         JobKind.REBUILD: RebuildHandler(parts, events),
         JobKind.BACKUP: BackupHandler(parts),
+        JobKind.MERGE: MergeHandler(parts, events),
     }

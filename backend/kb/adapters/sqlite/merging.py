@@ -1,0 +1,198 @@
+"""What another library has and this one has not, taken in; nothing that is here is changed."""
+
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.failures import translated
+from kb.adapters.sqlite.withdrawal import log_text
+from kb.domain.backups import Difference, LibraryCounts, OwnFiles
+
+_COUNTS = """
+SELECT (SELECT count(*) FROM items WHERE deleted_at IS NULL), (SELECT count(*) FROM documents),
+  (SELECT count(*) FROM chunks WHERE role <> 'parent'), (SELECT count(*) FROM vectors), (SELECT count(*) FROM answers)
+"""
+_ITEMS = "SELECT item_id, workspace_path, checksum, size FROM items WHERE deleted_at IS NULL ORDER BY workspace_path"
+_HERE = "SELECT item_id, workspace_path, checksum, size, deleted_at IS NULL FROM items"
+_VERSIONS = "FROM document_versions v WHERE v.item_id IN ({}) AND v.state IN ('ready','superseded')"
+_AGAIN = (
+    "UPDATE embedding_models SET enrolled_through ="
+    " min(enrolled_through, (SELECT coalesce(min(chunk_key), 1) - 1 FROM chunks WHERE doc_id = ?))"
+)
+_CHUNKS_A_GLANCE = 500
+
+_Change = Callable[[Any], Any]
+
+
+class SqliteMerge:
+    """Wraps two library files: the one in use, and one of the same schema that nobody works with."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def counts(self) -> LibraryCounts:
+        """Return what the library in use holds."""
+        (row,) = self._library.rows(_COUNTS)
+        return LibraryCounts(*row)
+
+    def compare(self, other: Path) -> Difference:
+        """Say which items of another library are not here, which are the same, which differ or were deleted here."""
+        here = self._library.rows(_HERE)
+        by_id = {row[0]: row for row in here}
+        by_path = {row[1]: row for row in here if row[4]}
+        absent, same, kept = [], 0, []
+        with _reading(other) as view:
+            for item_id, path, checksum, size in view.execute(_ITEMS):
+                own = by_path.get(path) or by_id.get(item_id)
+                if own is None:
+                    absent.append(item_id)
+                elif own[4] and own[1:4] == (path, checksum, size):
+                    same += 1
+                else:
+                    kept.append(path)
+        return Difference(tuple(absent), same, tuple(kept))
+
+    def files_of(self, other: Path, item_ids: Sequence[str]) -> OwnFiles:
+        """Return the kept files that the versions of items of another library refer to."""
+        with _reading(other) as view:
+            docs = _documents_of(view, item_ids)
+            assets: set[str] = set()
+            for part in _parts(docs):
+                rows = view.execute(
+                    "SELECT a.storage_path FROM documents d JOIN assets a ON a.asset_id = d.asset_id"
+                    f" WHERE a.storage_kind = 'copied' AND d.doc_id IN ({_marks(part)})",
+                    part,
+                )
+                assets |= {path for (path,) in rows}
+            return OwnFiles(frozenset(assets), frozenset(docs))
+
+    def take_in(self, other: Path, item_ids: Sequence[str]) -> None:
+        """Write items of another library with their versions, documents, chunks and vectors, in one transaction.
+
+        Those that came in before are left as they are. Index work is logged; records of embeddings are made when the
+        model next enrols, which finds the vectors.
+
+        Raises:
+            StorageFailed: SQLite refused; nothing of these items is written.
+        """
+        with _reading(other) as view, self._library.transaction() as connection:
+            known = {row[0] for row in connection.execute("SELECT item_id FROM items")}
+            wanted = [item_id for item_id in item_ids if item_id not in known]
+            if wanted:
+                _Merging(view, connection).take_in(wanted)
+
+    def take_answers(self, other: Path) -> None:
+        """Write the answers that are not here, with what they cite."""
+        with _reading(other) as view, self._library.transaction() as connection:
+            merging = _Merging(view, connection)
+            merging.copy("answers", "1", ())
+            merging.copy("answer_sources", "1", ())
+
+
+class _Merging:
+    """One transaction: rows of `view` become rows of `connection`, under the keys that hold there."""
+
+    def __init__(self, view: sqlite3.Connection, connection: sqlite3.Connection) -> None:
+        self._view = view
+        self._connection = connection
+        (self._serving,) = connection.execute(
+            "SELECT generation_id FROM generations WHERE state = 'serving'"
+        ).fetchone()
+
+    def take_in(self, item_ids: Sequence[str]) -> None:
+        chunkings = self._keys("chunkings", "chunking_key", ("chunker_version", "policy_hash"))
+        models = self._keys("embedding_models", "model_key", ("fingerprint",))
+        docs = _documents_of(self._view, item_ids)
+        known = self._known(docs)
+        self._copy_in("assets", "asset_id IN (SELECT asset_id FROM documents WHERE doc_id IN ({}))", docs)
+        self._copy_in("assets", "asset_id IN (SELECT asset_id FROM items WHERE item_id IN ({}))", item_ids)
+        self._copy_in("items", "item_id IN ({})", item_ids)
+        self._copy_in("documents", "doc_id IN ({})", docs)
+        self._copy_in("document_tags", "doc_id IN ({})", docs)
+        self._copy_in("blocks", "doc_id IN ({})", [doc for doc in docs if doc not in known])
+        under = {"chunking_key": chunkings.__getitem__, "generation_id": lambda _id: self._serving}
+        states = "item_id IN ({}) AND state IN ('ready','superseded')"
+        self._copy_in("document_versions", states, item_ids, under)
+        self._copy_in("chunks", "doc_id IN ({})", docs, {**under, "chunk_key": None})
+        vectors = "text_hash IN (SELECT text_hash FROM chunks WHERE doc_id IN ({}))"
+        self._copy_in("vectors", vectors, docs, {"model_key": models.__getitem__})
+        self._connection.executemany(_AGAIN, [(doc,) for doc in known])
+        log_text(self._connection, "remove", known)
+        log_text(self._connection, "add", docs)
+
+    def copy(
+        self, table: str, where: str, values: Sequence[Any], changes: Mapping[str, _Change | None] | None = None
+    ) -> None:
+        """Copy rows; a column that `changes` maps to None is left to be given anew."""
+        changes = changes or {}
+        names = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
+        columns = [name for name in names if changes.get(name, name) is not None]
+        made = [changes.get(name) for name in columns]
+        rows = self._view.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", tuple(values))
+        self._connection.executemany(
+            f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({_marks(columns)})",
+            (
+                tuple(change(value) if change else value for change, value in zip(made, row, strict=True))
+                for row in rows
+            ),
+        )
+
+    def _copy_in(
+        self, table: str, where: str, values: Sequence[str], changes: Mapping[str, _Change | None] | None = None
+    ) -> None:
+        for part in _parts(values):
+            self.copy(table, where.format(_marks(part)), part, changes)
+
+    def _known(self, docs: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        for part in _parts(docs):
+            rows = self._connection.execute(f"SELECT doc_id FROM documents WHERE doc_id IN ({_marks(part)})", part)
+            found += [doc for (doc,) in rows]
+        return found
+
+    def _keys(self, table: str, key: str, names: Sequence[str]) -> dict[int, int]:
+        """Return the key here of each row there, which is added when it is new; `names` say which are the same."""
+        changes: dict[str, _Change | None] = {key: None}
+        if table == "embedding_models":
+            changes["enrolled_through"] = lambda _through: 0
+        self.copy(table, "1", (), changes)
+        listed = f"SELECT {key}, {', '.join(names)} FROM {table}"
+        own = {row[1:]: row[0] for row in self._connection.execute(listed)}
+        return {row[0]: own[row[1:]] for row in self._view.execute(listed)}
+
+
+def _documents_of(view: sqlite3.Connection, item_ids: Sequence[str]) -> list[str]:
+    docs: dict[str, None] = {}
+    for part in _parts(item_ids):
+        rows = view.execute(f"SELECT v.doc_id {_VERSIONS.format(_marks(part))} ORDER BY v.item_id, v.number", part)
+        docs.update(dict.fromkeys(doc for (doc,) in rows))
+    return list(docs)
+
+
+def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), _CHUNKS_A_GLANCE):
+        yield values[start : start + _CHUNKS_A_GLANCE]
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ",".join("?" for _ in values)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    with (
+        translated(),
+        contextlib.closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        ) as view,
+    ):
+        view.execute("PRAGMA trusted_schema = OFF")
+        yield view
