@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -107,9 +107,10 @@ class ParsedAndChunked:
         reader: reads all other kinds in child processes; None in tests of text alone.
         masker: takes secrets out before anything is kept.
         captioner: describes pictures; None unless a person turned it on.
+        accepts: which other fingerprints than today's are left as they are.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of one pipeline
         self,
         parsers: Iterable[Parser],
         detector: LanguageDetector,
@@ -120,12 +121,15 @@ class ParsedAndChunked:
         reader: FormatReader | None = None,
         masker: Masker | None = None,
         captioner: Captioner | None = None,
+        accepts: Callable[[str], bool] = lambda _fingerprint: False,
     ) -> None:
+        self._given_parsers = tuple(parsers)
+        self._accepts = accepts
         self._reader = reader
         self._masker = masker or NothingMasked()
         self._captioner = captioner
         self._parsers: dict[MediaType, Parser] = {}
-        for parser in parsers:
+        for parser in self._given_parsers:
             for media_type in parser.media_types:
                 self._parsers.setdefault(media_type, parser)
         self._detector = detector
@@ -149,8 +153,29 @@ class ParsedAndChunked:
         return self._fingerprints.get(media_type)
 
     def is_current(self, fingerprint: str | None) -> bool:
-        """Return whether a file with this fingerprint would be treated the same way now."""
-        return fingerprint in self._current
+        """Return whether a file with this fingerprint would be treated the same way now, or may stay as it is."""
+        return fingerprint in self._current or (fingerprint is not None and self._accepts(fingerprint))
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Return by media type what reads such files, with the rules of masking and normalising."""
+        return {media.value: version for media, version in self._versions.items()}
+
+    def cutting(
+        self, policy: ChunkPolicy, tokenizer: Tokenizer | None, accepts: Callable[[str], bool]
+    ) -> ParsedAndChunked:
+        """Return the same with another way to cut, and to tell what may stay as it is."""
+        return ParsedAndChunked(
+            self._given_parsers,
+            self._detector,
+            policy,
+            tokenizer,
+            self._clock,
+            reader=self._reader,
+            masker=self._masker,
+            captioner=self._captioner,
+            accepts=accepts,
+        )
 
     def begin(
         self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None

@@ -74,10 +74,17 @@ _UNREAD = ("failed", "waiting", "unsupported")
 
 
 class SqliteGatedChunks:
-    """Wraps the library file: chunks that may be seen now."""
+    """Wraps the library file: chunks that may be seen now.
 
-    def __init__(self, library: Library) -> None:
+    Args:
+        library: the file.
+        generation: one that does not serve: what might be seen if it did, to compare; None for what is seen.
+    """
+
+    def __init__(self, library: Library, generation: int | None = None) -> None:
         self._library = library
+        self._generation = generation
+        self._by_chunk, self._by_document = _gates(generation)
         self._facts_lock = threading.Lock()
         self._facts: tuple[int, str | None, LibraryFacts] | None = None
         self._sample: tuple[int, int, tuple[ChunkKey, ...]] | None = None
@@ -87,7 +94,7 @@ class SqliteGatedChunks:
         found: dict[ChunkKey, StoredChunk] = {}
         for part in _parts(keys):
             marks = ",".join("?" * len(part))
-            sql = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.chunk_key IN ({marks})"
+            sql = f"SELECT {STORED_CHUNK} FROM {self._by_chunk} AND c.chunk_key IN ({marks})"
             for row in self._library.rows(sql, part):
                 stored = stored_chunk(row)
                 found[stored.key] = stored
@@ -95,11 +102,11 @@ class SqliteGatedChunks:
 
     def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
         """Return up to `count` visible chunks on each side, in document order, `key` left out."""
-        here = f"SELECT c.doc_id, c.ordinal FROM {VISIBLE_CHUNKS} AND c.chunk_key = ?"
+        here = f"SELECT c.doc_id, c.ordinal FROM {self._by_chunk} AND c.chunk_key = ?"
         place = self._library.row(here, (key,))
         if place is None or count < 1:
             return ()
-        side = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.doc_id = ? AND c.ordinal"
+        side = f"SELECT {STORED_CHUNK} FROM {self._by_chunk} AND c.doc_id = ? AND c.ordinal"
         before = self._library.rows(f"{side} < ? ORDER BY c.ordinal DESC LIMIT ?", (*place, count))
         after = self._library.rows(f"{side} > ? ORDER BY c.ordinal LIMIT ?", (*place, count))
         return [stored_chunk(row) for row in (*reversed(before), *after)]
@@ -107,7 +114,7 @@ class SqliteGatedChunks:
     def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
         """Return the keys of visible chunks that meet `filters`, rising."""
         conditions, values = _conditions(filters)
-        sql = f"SELECT c.chunk_key FROM {VISIBLE_BY_DOCUMENT}{conditions}"
+        sql = f"SELECT c.chunk_key FROM {self._by_document}{conditions}"
         if filters.path_glob is not None:
             _teach_globs(self._library.reader())
         # Sorted here: as part of the query it takes three times as long as the query itself.
@@ -121,7 +128,7 @@ class SqliteGatedChunks:
         with self._facts_lock:
             revision = self._library.revision
             if self._sample is None or self._sample[:2] != (revision, count):
-                sql = f"SELECT c.chunk_key FROM {VISIBLE_CHUNKS} ORDER BY c.chunk_id LIMIT ?"
+                sql = f"SELECT c.chunk_key FROM {self._by_chunk} ORDER BY c.chunk_id LIMIT ?"
                 keys = tuple(ChunkKey(key) for (key,) in self._library.rows(sql, (count,)))
                 self._sample = (revision, count, keys)
             return self._sample[2]
@@ -132,7 +139,8 @@ class SqliteGatedChunks:
         with self._facts_lock:
             revision = self._library.revision
             if self._facts is None or self._facts[:2] != (revision, fingerprint):
-                self._facts = (revision, fingerprint, self._count(fingerprint))
+                count = self._count if self._generation is None else self._count_built
+                self._facts = (revision, fingerprint, count(fingerprint))
             return self._facts[2]
 
     def _count(self, fingerprint: str | None) -> LibraryFacts:
@@ -155,6 +163,34 @@ class SqliteGatedChunks:
                 vector_position=_last_vector(connection, fingerprint),
                 text_position=_last_text(connection),
             )
+
+    def _count_built(self, fingerprint: str | None) -> LibraryFacts:
+        """Count what a generation that does not serve holds; its indexes are as they were made, at no position."""
+        with self._library.view() as connection:
+            chunks, vectors = connection.execute(
+                "SELECT count(*), count(x.text_hash) FROM (SELECT c.text_hash FROM"
+                f" {self._by_document}) s LEFT JOIN vectors x ON x.text_hash = s.text_hash AND x.model_key ="
+                " (SELECT model_key FROM embedding_models WHERE fingerprint = ?)",
+                (fingerprint,),
+            ).fetchone()
+        return LibraryFacts(chunks=chunks, vectors=vectors, unread_items=0, vector_position=0, text_position=0)
+
+
+def _gates(generation: int | None) -> tuple[str, str]:
+    """Return the gate from chunks to items, and from items to chunks, of a generation; None for the serving one."""
+    if generation is None:
+        return VISIBLE_CHUNKS, VISIBLE_BY_DOCUMENT
+    held = f"v.generation_id = {int(generation)} AND i.active_doc_id IS NOT NULL"
+    by_chunk = (
+        f"chunks c CROSS JOIN generation_documents v ON {_OF_VERSION} CROSS JOIN items i ON i.item_id = v.item_id"
+        " CROSS JOIN documents d ON d.doc_id = c.doc_id CROSS JOIN chunkings k ON k.chunking_key = c.chunking_key"
+        f" WHERE {held} AND {_SHOWN} AND {_CHUNK_SHOWN}"
+    )
+    by_document = (
+        "items i CROSS JOIN generation_documents v ON v.item_id = i.item_id CROSS JOIN documents d"
+        f" ON d.doc_id = v.doc_id CROSS JOIN chunks c ON {_OF_VERSION} WHERE {held} AND {_SHOWN} AND {_CHUNK_SHOWN}"
+    )
+    return by_chunk, by_document
 
 
 def _count_vectors(connection: sqlite3.Connection, fingerprint: str | None, shown: int) -> int:
