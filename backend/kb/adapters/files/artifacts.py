@@ -133,6 +133,14 @@ class FileArtifacts:
             return []
         return [DocumentId(name) for name in sorted(names) if _is_id(name)]
 
+    def damaged(self, doc_ids: Iterable[DocumentId]) -> list[DocumentId]:
+        """Return those of some documents whose artifacts are not what was written, by the checksum of each member."""
+        return [doc_id for doc_id in doc_ids if not all(map(_is_sound, self._files_of(doc_id)))]
+
+    def _files_of(self, doc_id: DocumentId) -> list[Path]:
+        folder = self._folder / doc_id
+        return [path for name in _NAMES if (path := folder / name).exists()] if _is_id(doc_id) else []
+
     def _place(self, doc_id: DocumentId, files: dict[str, Path]) -> None:
         folder = private_folder(self._folder / doc_id)
         for name in _NAMES:
@@ -230,6 +238,25 @@ def _member(file: BinaryIO, key: str) -> dict[str, Any] | None:
     file.seek(size - len(unpacker.unused_data) + place[0])
     row: dict[str, Any] = json.loads(gzip.decompress(file.read(place[1])))
     return row
+
+
+def _is_sound(path: Path) -> bool:
+    """Return whether every member holds and lies where the first says, with nothing behind the last."""
+    try:
+        with path.open("rb") as file:
+            unpacker = zlib.decompressobj(_GZIP)
+            data = file.read()
+        known = json.loads(unpacker.decompress(data))
+        rest = unpacker.unused_data
+        if known["format"] != _FORMAT or not unpacker.eof:
+            return False
+        ends = 0
+        for start, size in sorted(known["places"].values()):
+            gzip.decompress(rest[start : start + size])
+            ends = start + size
+    except (OSError, ValueError, KeyError, TypeError, zlib.error, EOFError):
+        return False
+    return ends == len(rest)
 
 
 def _page(row: dict[str, Any], source: str) -> PageText:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ FILE_NAME = "kb.sqlite"
 Row = tuple[Any, ...]
 
 _BUSY_MS = 10_000
+_LOG_FLAG_AT = 19
 _WRITER_CACHE_KIB = 32_768
 _READER_CACHE_KIB = 8_192
 
@@ -47,6 +49,8 @@ class Library:
         migrations: those to run; tests give others.
         connect: opens connections.
         keeps_copy: a verified copy is kept in `backups` before a migration; not needed of what is a copy itself.
+        wal: with a write-ahead log; where shared memory and locks do not hold, such as on a network drive, with a
+            rollback journal instead.
 
     Raises:
         StorageFailed: the file is damaged, of another program or of a newer Kebab, or cannot be opened.
@@ -59,6 +63,7 @@ class Library:
         migrations: Sequence[Migration] | None = None,
         connect: Connect | None = None,
         keeps_copy: bool = True,
+        wal: bool = True,
     ) -> None:
         self.path = folder / FILE_NAME
         self._connect = connect or _connect
@@ -68,6 +73,7 @@ class Library:
         self._readers: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._open = True
         self._keeps_copy = keeps_copy
+        self._wal = wal
         self.revision = 0
         self._writer = self._prepare(folder, migrations if migrations is not None else known_migrations())
 
@@ -79,7 +85,7 @@ class Library:
             writer = self._connect(str(self.path), factory=Connection, isolation_level=None, check_same_thread=False)
             try:
                 writer.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-                writer.execute("PRAGMA journal_mode = WAL")
+                self._set_journal(writer)
                 # Acknowledged means committed, also when the power fails.
                 writer.execute("PRAGMA synchronous = FULL")
                 writer.execute("PRAGMA trusted_schema = OFF")
@@ -92,9 +98,27 @@ class Library:
                 raise
         return writer
 
+    @property
+    def journal_mode(self) -> str:
+        """Return `wal` or `delete`."""
+        row = self.row("PRAGMA journal_mode")
+        return str(row[0]) if row else ""
+
+    def _set_journal(self, writer: Connection) -> None:
+        if self._wal:
+            writer.execute("PRAGMA journal_mode = WAL")
+            return
+        # Alone, so that a log from a local disk is folded in without shared memory, which must not be used here.
+        writer.execute("PRAGMA locking_mode = EXCLUSIVE")
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("PRAGMA locking_mode = NORMAL")
+        writer.execute("SELECT count(*) FROM sqlite_master").fetchone()  # only now the lock is given back
+
     def _look(self, migrations: Sequence[Migration]) -> None:
         """Check the version without writing: switching to WAL would already touch a newer file."""
-        look = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        # A log is only read through shared memory; without it the file alone says what it was at the last checkpoint.
+        alone = "&immutable=1" if not self._wal and _has_log(self.path) else ""
+        look = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro{alone}", uri=True)
         try:
             refuse_newer(schema_version(look), migrations)
         finally:
@@ -147,8 +171,9 @@ class Library:
     def view(self) -> Iterator[Connection]:
         """Give a connection of its own on which every query sees the same moment."""
         with translated():
-            view = self.open_view()
+            view = self._new_reader()
             try:
+                view.execute("BEGIN")
                 yield view
             finally:
                 view.close()
@@ -157,8 +182,23 @@ class Library:
         """As `view`, for readers that outlive the call; who opens it closes it."""
         view = self._new_reader()
         with translated():
+            if not self._wal:
+                # With a rollback journal a long reader keeps every writer waiting: it reads a copy instead.
+                view = self._copied(view)
             view.execute("BEGIN")
         return view
+
+    def _copied(self, source: Connection) -> Connection:
+        folder = tempfile.TemporaryDirectory(prefix="snapshot-", dir=self.path.parent)
+        copy = self._connect(
+            str(Path(folder.name) / FILE_NAME), factory=Connection, isolation_level=None, check_same_thread=False
+        )
+        weakref.finalize(copy, folder.cleanup)
+        with contextlib.closing(source):
+            source.backup(copy)
+        copy.execute("PRAGMA query_only = ON")
+        self._readers.add(copy)
+        return copy
 
     def _new_reader(self) -> Connection:
         with translated():
@@ -188,6 +228,12 @@ class Library:
                 self._writer.execute("PRAGMA optimize")
             with contextlib.suppress(sqlite3.Error):
                 self._writer.close()
+
+
+def _has_log(file: Path) -> bool:
+    """Return whether the header says that a write-ahead log belongs to the file."""
+    with file.open("rb") as opened:
+        return opened.read(_LOG_FLAG_AT + 1)[_LOG_FLAG_AT:] == b"\x02"
 
 
 def _connect(database: str, **options: Any) -> Connection:  # noqa: ANN401
