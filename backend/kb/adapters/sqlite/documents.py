@@ -14,6 +14,7 @@ from kb.adapters.sqlite.items import put_item
 from kb.adapters.sqlite.json_text import compact, now_text
 from kb.adapters.sqlite.ledger import coverage_json, masked_json, unread_units
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
+from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.segments import ids_json, segments_json, span_json, spans_json, strings_json
 from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
 from kb.domain.chunks import Chunk, ChunkRole
@@ -61,22 +62,6 @@ SELECT ?, coalesce(max(number), 0) + 1, ?, 'indexing', ?, ?, ?, {SERVING} FROM d
 _SHOWN_ITEM = """
 UPDATE items SET active_doc_id = ?, reason = CASE state WHEN 'empty' THEN reason END,
   state = CASE state WHEN 'empty' THEN 'empty' ELSE 'ready' END, updated_at = ? WHERE item_id = ?
-"""
-_EXPENDABLE = """
-SELECT item_id, number, doc_id FROM (
-  SELECT item_id, number, doc_id, row_number() OVER (PARTITION BY item_id ORDER BY number DESC) AS age
-  FROM document_versions WHERE state = 'superseded')
-WHERE age > ? AND doc_id NOT IN (SELECT doc_id FROM answer_sources)
-"""
-_STRAY_CHUNKS = """
-DELETE FROM chunks WHERE doc_id = ? AND NOT EXISTS (
-  SELECT 1 FROM document_versions v WHERE v.doc_id = chunks.doc_id AND v.state <> 'purged'
-  AND v.chunking_key = chunks.chunking_key)
-"""
-_UNUSED_ASSETS = """
-DELETE FROM assets WHERE asset_id NOT IN (SELECT asset_id FROM documents)
-AND asset_id NOT IN (SELECT asset_id FROM items WHERE asset_id IS NOT NULL AND deleted_at IS NULL)
-RETURNING storage_kind, storage_path
 """
 
 
@@ -147,28 +132,12 @@ class SqliteDocumentWriter:
         rows = self._library.rows("SELECT doc_id FROM documents WHERE unread_units > 0")
         return frozenset(DocumentId(doc_id) for (doc_id,) in rows)
 
-    def purge(self, keep_versions: int) -> Sequence[str]:
-        """Remove superseded versions beyond `keep_versions` that no kept answer cites.
+    def purge(self, keep_versions: int, keep_deleted_days: int = 0) -> Sequence[str]:
+        """Remove superseded versions that are not recent and that no kept answer or generation needs.
 
-        Returns the storage paths of asset copies nothing refers to any more.
+        Returns the storage paths of asset copies nothing refers to any more; they stand in the outbox, too.
         """
-        with self._library.transaction() as connection:
-            expendable = connection.execute(_EXPENDABLE, (keep_versions,)).fetchall()
-            connection.executemany(
-                "UPDATE document_versions SET state = 'purged' WHERE item_id = ? AND number = ?",
-                ((item_id, number) for item_id, number, _ in expendable),
-            )
-            for doc_id in {doc_id for _, _, doc_id in expendable}:
-                connection.execute(
-                    "DELETE FROM documents WHERE doc_id = ? AND doc_id NOT IN"
-                    " (SELECT doc_id FROM document_versions WHERE doc_id = ? AND state <> 'purged')",
-                    (doc_id, doc_id),
-                )
-                connection.execute(_STRAY_CHUNKS, (doc_id,))
-            if expendable:
-                connection.execute("DELETE FROM vectors WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
-            unused = connection.execute(_UNUSED_ASSETS).fetchall()
-            return [path for kind, path in unused if kind == "copied"]
+        return SqlitePurge(self._library).purge(keep_versions, keep_deleted_days).copies
 
 
 def put_document(connection: sqlite3.Connection, asset: RawAsset, document: CanonicalDocument) -> bool:
@@ -233,17 +202,19 @@ def _activate(connection: sqlite3.Connection, doc_id: DocumentId) -> list[str]:
         (doc_id,),
     ).fetchall()
     superseded: list[str] = []
+    now = now_text()
     for item_id, number in versions:
         earlier = connection.execute(
-            "UPDATE document_versions SET state = 'superseded'"
+            "UPDATE document_versions SET state = 'superseded', superseded_at = ?"
             " WHERE item_id = ? AND number < ? AND state IN ('indexing','ready') RETURNING doc_id",
-            (item_id, number),
+            (now, item_id, number),
         ).fetchall()
         superseded += [earlier_id for (earlier_id,) in earlier]
         connection.execute(
-            "UPDATE document_versions SET state = 'ready' WHERE item_id = ? AND number = ?", (item_id, number)
+            "UPDATE document_versions SET state = 'ready', activated_at = ? WHERE item_id = ? AND number = ?",
+            (now, item_id, number),
         )
-        connection.execute(_SHOWN_ITEM, (doc_id, now_text(), item_id))
+        connection.execute(_SHOWN_ITEM, (doc_id, now, item_id))
     return superseded
 
 

@@ -67,7 +67,9 @@ INDEXED_AS = (
 )
 """The path under which projections hold a chunk c, NULL when they do not."""
 
-KEPT_MAY_BE_SEEN = "v.state <> 'purged' AND i.included = 1 AND i.archived_at IS NULL AND d.privacy_state = 'current'"
+KEPT_MAY_BE_SEEN = (
+    "v.state NOT IN ('purging','purged') AND i.included = 1 AND i.archived_at IS NULL AND d.privacy_state = 'current'"
+)
 """The gate for earlier versions, which only an old citation opens: what a person hid stays hidden there too."""
 
 _UNREAD = ("failed", "waiting", "unsupported")

@@ -11,6 +11,7 @@ from typing import Any
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.ledger import coverage_from, coverage_json
+from kb.adapters.sqlite.purge import SLICE
 from kb.adapters.sqlite.withdrawal import log_text, withdraw
 from kb.domain.files import FileIdentity, ScannedFile
 from kb.domain.items import Item, ItemState
@@ -23,6 +24,7 @@ ITEM_COLUMNS = (
 )
 """The columns `item_from` reads, in its order."""
 
+_PASSAGES = "SELECT sum(chunk_count) FROM document_versions WHERE item_id = ? AND state IN ('indexing','ready')"
 _STATES = {state.value: state for state in ItemState}
 _SAVE = """
 INSERT INTO items (item_id, workspace_path, disk_name, size, mtime_ns, file_id, state, reason, asset_id, checksum,
@@ -88,9 +90,9 @@ def hide_items(connection: sqlite3.Connection, item_ids: Iterable[str]) -> None:
             (now, now, item_id),
         )
         shown = connection.execute(
-            "UPDATE document_versions SET state = 'superseded'"
+            "UPDATE document_versions SET state = 'superseded', superseded_at = ?"
             " WHERE item_id = ? AND state IN ('indexing','ready') RETURNING doc_id",
-            (item_id,),
+            (now, item_id),
         ).fetchall()
         withdraw(connection, [doc_id for (doc_id,) in shown])
 
@@ -151,9 +153,26 @@ class SqliteItemStore:
             _log_again(connection, [doc_id for _, _, doc_id in moved if doc_id])
 
     def delete_items(self, item_ids: Sequence[ItemId]) -> None:
-        """Hide items whose file is gone and log the removal of their index entries."""
-        with self._library.transaction() as connection:
-            hide_items(connection, item_ids)
+        """Hide items whose file is gone and log the removal of their index entries.
+
+        Of many some go in each transaction: who else writes is not kept waiting, and a kill leaves the rest to the
+        next run.
+        """
+        held: list[ItemId] = []
+        passages = 0
+        for item_id in item_ids:
+            row = self._library.row(_PASSAGES, (item_id,))
+            held.append(item_id)
+            passages += 1 + ((row[0] if row else 0) or 0)
+            if passages >= SLICE:
+                self._hide(held)
+                held, passages = [], 0
+        self._hide(held)
+
+    def _hide(self, item_ids: Sequence[ItemId]) -> None:
+        if item_ids:
+            with self._library.transaction() as connection:
+                hide_items(connection, item_ids)
 
 
 def _other_path(connection: sqlite3.Connection, item_id: ItemId, path: WorkspacePath) -> tuple[str | None] | None:

@@ -54,6 +54,9 @@ CREATE TABLE generation_documents (
 ) WITHOUT ROWID;
 CREATE INDEX generation_documents_doc ON generation_documents(doc_id, generation_id);
 
+-- Whether another passage has a text is asked whenever one goes: its vector stays as long as any has.
+CREATE INDEX chunks_text ON chunks(text_hash);
+
 -- Written with the commit that declares something gone; taken off once it is gone from the disk, too.
 CREATE TABLE removals (
   removal_id INTEGER PRIMARY KEY AUTOINCREMENT,

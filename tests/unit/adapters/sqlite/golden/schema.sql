@@ -2,6 +2,7 @@ CREATE INDEX answer_sources_doc ON answer_sources(doc_id);
 CREATE INDEX answers_created_at ON answers(created_at);
 CREATE INDEX chunks_disabled ON chunks(chunk_key) WHERE enabled = 0;
 CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, generation_id);
+CREATE INDEX chunks_text ON chunks(text_hash);
 CREATE INDEX document_tags_tag ON document_tags(tag);
 CREATE INDEX document_versions_doc
   ON document_versions(doc_id, item_id, state, chunking_key, chunk_count, generation_id);
