@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from kb.app import bootstrap
-from kb.app.bootstrap import Parts
+from kb.app.bootstrap import Parts, library
 from kb.app.config_file import load_configuration
 from kb.domain.embeddings import EmbeddingModel
 from tests.builders import MODEL
@@ -40,7 +39,7 @@ def test_two_threads_that_ask_at_once_get_the_same_part(parts: Parts, monkeypatc
         return instance.__dict__[self.attrname]
 
     monkeypatch.setattr(cached_property, "__get__", unlocked, raising=True)
-    monkeypatch.setattr(bootstrap, "SqliteVectorStore", Slow)
+    monkeypatch.setattr(library, "SqliteVectorStore", Slow)
     second = threading.Thread(target=lambda: Slow.begun.wait() and parts.vectors)
     second.start()
     first = parts.vectors
@@ -62,6 +61,6 @@ def test_what_is_committed_while_the_exact_index_follows_is_followed_next_time(
     monkeypatch.setattr(Parts, "model", property(lambda _parts: MODEL))
     monkeypatch.setattr(Parts, "_freshen", freshen)
     for _ in range(3):
-        parts.ready_retriever()
+        parts.fresh_retriever()
     parts.close()
     assert followed == [0, 1]

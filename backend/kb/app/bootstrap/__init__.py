@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from kb.adapters.files.assets import CopiedAssets
 from kb.adapters.files.cache import FileTextCache
@@ -18,12 +17,12 @@ from kb.adapters.sqlite.documents import SqliteDocumentWriter
 from kb.adapters.sqlite.items import SqliteItemStore
 from kb.adapters.workers.confinement import give_back_memory
 from kb.answering.pipeline import AnswerPipeline
+from kb.app.bootstrap.generations import GenerationParts
 from kb.app.bootstrap.made_once import made_once
-from kb.app.bootstrap.projections import ProjectionParts
+from kb.app.bootstrap.searching import ServingRetriever
 from kb.app.config_file import Configuration
 from kb.app.counting import EvidenceFinder
 from kb.domain.answers import TraceId
-from kb.domain.chunks import ChunkPolicy
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable, StorageFailed
@@ -33,13 +32,8 @@ from kb.ingest.run_ports import IngestPorts
 from kb.retrieval.retriever import Retriever, VectorSide
 from kb.retrieval.vector_channel import VectorChannel
 
-if TYPE_CHECKING:
-    from kb.adapters.workers.reader import ChildReader
-    from kb.ingest.making import ParsedAndChunked
-    from kb.ingest.ports import TextDecoder
 
-
-class Parts(ProjectionParts):
+class Parts(GenerationParts):
     """Every part of one opened library, made when first asked for; close it to let go of all.
 
     Raises:
@@ -51,52 +45,25 @@ class Parts(ProjectionParts):
         self._lock = threading.RLock()
         self._freshened = -1
 
-    @made_once
-    def decoder(self) -> TextDecoder:
-        """Return what makes text of bytes."""
-        from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
-
-        return CharsetNormalizerDecoder()
-
-    @made_once
-    def reader(self) -> ChildReader:
-        """Return what reads every kind of file but text, in child processes that start with the first such file."""
-        from kb.app.readers import child_reader
-
-        settings, folder = self.settings, self.configuration.data_dir / "scratch"
-        limits, width = settings.limits.for_reading(), settings.indexing.max_parallel_files
-        return child_reader(self.decoder, self.model_places, limits, folder, width)
-
-    @made_once
-    def maker(self) -> ParsedAndChunked:
-        """Return parsers, masking, chunker and policy put together."""
-        from kb.app.readers import document_maker
-
-        chunking, model = self.settings.chunking, self.model
-        policy = ChunkPolicy(
-            mode=chunking.mode,
-            target_characters=chunking.target_characters,
-            overlap_characters=chunking.overlap_characters,
-            max_tokens=model.max_tokens if model else None,
+    def workspace_files(self) -> WorkspaceFiles:
+        """Return the files of the workspace."""
+        configuration, indexing = self.configuration, self.settings.indexing
+        return WorkspaceFiles(
+            configuration.workspace,
+            cache=FileTextCache(configuration.locations.cache_dir / "ignore.json"),
+            max_file_bytes=indexing.max_file_mb << 20,
+            max_recording_bytes=indexing.max_recording_mb << 20,
         )
-        tokenizer = self.embedder.tokenizer if self.embedder else None
-        return document_maker(self.decoder, self.reader, policy, tokenizer, self.settings.models.caption)
 
     def ingest_ports(self) -> IngestPorts:
         """Return everything an ingest run works with."""
         configuration, storage = self.configuration, self.settings.storage
-        files = WorkspaceFiles(
-            configuration.workspace,
-            cache=FileTextCache(configuration.locations.cache_dir / "ignore.json"),
-            max_file_bytes=self.settings.indexing.max_file_mb << 20,
-            max_recording_bytes=self.settings.indexing.max_recording_mb << 20,
-        )
         limit = storage.copy_threshold_mb << 20
         assets = CopiedAssets(
             configuration.data_dir, configuration.workspace, copy_threshold_bytes=limit, copies=storage.copy_originals
         )
         return IngestPorts(
-            files=files,
+            files=self.workspace_files(),
             assets=assets,
             items=SqliteItemStore(self.library),
             documents=SqliteDocumentWriter(self.library),
@@ -126,7 +93,11 @@ class Parts(ProjectionParts):
             new_trace_id=lambda: new_trace_id("ret"),
         )
 
-    def ready_retriever(self) -> Retriever:
+    def ready_retriever(self) -> ServingRetriever:
+        """Return the search of what serves; before each the exact vector index is brought up to date."""
+        return ServingRetriever(self.turnstile, self.fresh_retriever)
+
+    def fresh_retriever(self) -> Retriever:
         """Return the search after bringing the exact vector index up to date, which embeds nothing."""
         with self._lock:
             # Read before: what is committed meanwhile may have come too late.
@@ -154,7 +125,7 @@ class Parts(ProjectionParts):
         """Load what the first question would wait for; on a thread of its own, and failing in silence."""
         if self.embedder is not None:
             with contextlib.suppress(KebabError):
-                self.ready_retriever()
+                self.fresh_retriever()
                 self.embedder.embed_query("")
 
     def orphans(self) -> Sequence[DocumentId]:

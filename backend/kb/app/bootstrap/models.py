@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb.adapters.sqlite.generations import SqliteGenerations
 from kb.app.bootstrap.library import LibraryParts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
@@ -15,6 +17,7 @@ from kb.app.models import find_folder, find_language_model
 from kb.domain.answers import ModelRef
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.failures import ModelUnavailable
+from kb.domain.generations import Generation, Recipe
 
 if TYPE_CHECKING:
     from kb.adapters.models.language.llama_cpp_model import LlamaCppModel
@@ -26,19 +29,62 @@ class ModelParts(LibraryParts):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         self.model_problem: ModelUnavailable | None = None
+        self._wanted_embedder: CountingEmbedder | None = None
         self._models_lock = threading.RLock()
         self._language_models: dict[str, LlamaCppModel] = {}
 
     @made_once
+    def generations(self) -> SqliteGenerations:
+        """Return which generations there are."""
+        return SqliteGenerations(self.library)
+
+    @made_once
+    def serving(self) -> Generation:
+        """Return the generation that is shown; asked for anew after a switch."""
+        return self.generations.serving()
+
+    @made_once
     def embedder(self) -> CountingEmbedder | None:
-        """Return the embedder; None without one, and `model_problem` says why."""
+        """Return the embedder of the serving generation; None without one, and `model_problem` says why."""
         if self.settings.models.embedding.provider == "none":
             return None
+        recipe = self.serving.recipe
         try:
-            return self._load_embedder(self.settings.models.embedding.model)
+            return self.wanted_embedder() if recipe is None or recipe.model is None else self.embedder_of(recipe)
         except ModelUnavailable as error:
             self.model_problem = error
             return None
+
+    def wanted_embedder(self) -> CountingEmbedder:
+        """Return the embedder that the settings name.
+
+        Raises:
+            ModelUnavailable: it is not installed, or damaged.
+        """
+        if self._wanted_embedder is None:
+            self._wanted_embedder = self._load_embedder(self.settings.models.embedding.model)
+        return self._wanted_embedder
+
+    def embedder_of(self, recipe: Recipe) -> CountingEmbedder:
+        """Return the embedder of a recipe that names a model, wherever it lies now.
+
+        Raises:
+            ModelUnavailable: it is not installed any more.
+        """
+        for find in (self.wanted_embedder, lambda: self._load_embedder(recipe.model_name)):
+            with contextlib.suppress(ModelUnavailable):
+                if (found := find()).model == recipe.model:
+                    return found
+        for place in self.model_places:
+            for folder in sorted(place.iterdir()) if place.is_dir() else ():
+                with contextlib.suppress(ModelUnavailable):
+                    if (found := self._load_embedder(str(folder))).model == recipe.model:
+                        return found
+        name = recipe.model.id if recipe.model else "none"
+        raise ModelUnavailable(
+            f"the embedding model {name!r}, which made the vectors of this library, is not installed",
+            hint="install it again, or run `kb index build` to make vectors with the one in the settings",
+        )
 
     @property
     def model(self) -> EmbeddingModel | None:

@@ -1,0 +1,107 @@
+"""What makes documents: by the recipe of the generation that serves, or by that of another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kb.app.bootstrap.made_once import made_once
+from kb.app.bootstrap.projections import ProjectionParts
+from kb.domain.chunks import ChunkPolicy
+from kb.domain.failures import ModelUnavailable
+from kb.domain.generations import Recipe
+from kb.ingest.chunking import CHUNKER_VERSION
+
+if TYPE_CHECKING:
+    from kb.adapters.workers.reader import ChildReader
+    from kb.ingest.making import ParsedAndChunked
+    from kb.ingest.ports import TextDecoder, Tokenizer
+
+
+class MakingParts(ProjectionParts):
+    """Parsers, masking, chunker and policy, and the recipe that names them."""
+
+    @made_once
+    def decoder(self) -> TextDecoder:
+        """Return what makes text of bytes."""
+        from kb.adapters.encoding.decoder import CharsetNormalizerDecoder
+
+        return CharsetNormalizerDecoder()
+
+    @made_once
+    def reader(self) -> ChildReader:
+        """Return what reads every kind of file but text, in child processes that start with the first such file."""
+        from kb.app.readers import child_reader
+
+        settings, folder = self.settings, self.configuration.data_dir / "scratch"
+        limits, width = settings.limits.for_reading(), settings.indexing.max_parallel_files
+        return child_reader(self.decoder, self.model_places, limits, folder, width)
+
+    @made_once
+    def wanted(self) -> Recipe:
+        """Return the recipe that the settings and this program say, with the serving model where theirs is missing."""
+        chunking, name = self.settings.chunking, self.settings.models.embedding.model
+        policy = ChunkPolicy(
+            mode=chunking.mode,
+            target_characters=chunking.target_characters,
+            overlap_characters=chunking.overlap_characters,
+        )
+        model = None
+        if self.settings.models.embedding.provider != "none":
+            try:
+                model = self.wanted_embedder().model
+            except ModelUnavailable as error:
+                self.model_problem = self.model_problem or error
+        serving = self.serving.recipe
+        if model is None and serving is not None:
+            model, name = serving.model, serving.model_name
+            policy = replace(policy, max_tokens=serving.policy.max_tokens)
+        elif model is not None:
+            policy = replace(policy, max_tokens=model.max_tokens)
+        return Recipe(policy, CHUNKER_VERSION, dict(self._parsers.versions), model, name)
+
+    @made_once
+    def recipe(self) -> Recipe:
+        """Return the recipe that serves, with what is added to it in place."""
+        stored = self.serving.recipe
+        return self.wanted if stored is None else stored.joined(self.wanted)
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return in sentences what a generation made by the settings would have otherwise."""
+        return self.recipe.differences(self.wanted)
+
+    @made_once
+    def maker(self) -> ParsedAndChunked:
+        """Return what makes documents as they are made now."""
+        tokenizer = self.embedder.tokenizer if self.embedder else None
+        is_known = self.serving.recipe is not None
+        return self.maker_of(self.recipe, tokenizer, is_lenient=is_known)
+
+    def maker_of(self, recipe: Recipe, tokenizer: Tokenizer | None, *, is_lenient: bool) -> ParsedAndChunked:
+        """Return what makes documents by a recipe; a lenient one leaves alone what earlier parsers made by it."""
+        versions = self._parsers.versions
+        return self._parsers.cutting(
+            recipe.policy, tokenizer, lambda fingerprint: is_lenient and recipe.accepts(fingerprint, versions)
+        )
+
+    @made_once
+    def _parsers(self) -> ParsedAndChunked:
+        from kb.app.readers import document_maker
+
+        return document_maker(self.decoder, self.reader, ChunkPolicy(), None, self.settings.models.caption)
+
+    def settle_recipe(self, *, is_whole: bool) -> None:
+        """Keep the recipe that documents are made by.
+
+        Args:
+            is_whole: every file was seen by it; before that, files of an old library are made anew by no recipe.
+        """
+        stored = self.serving.recipe
+        if stored == self.recipe:
+            return
+        if stored is not None or is_whole or not self.library.rows("SELECT 1 FROM documents LIMIT 1"):
+            self.generations.set_recipe(self.serving.generation_id, self.recipe)
+            with self.making:
+                for name in ("serving", "recipe", "maker"):
+                    self.__dict__.pop(name, None)

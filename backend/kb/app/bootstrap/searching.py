@@ -1,0 +1,64 @@
+"""Searches, and the moment in which what they search is exchanged: those under way end on what they began with."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from kb.retrieval.results import SearchResult
+from kb.retrieval.retriever import Retriever
+from kb.retrieval.values import SearchQuery
+
+_PATIENCE_S = 5.0
+
+
+class Turnstile:
+    """Lets searches through, and keeps them out while everything they need is exchanged."""
+
+    def __init__(self, patience_s: float = _PATIENCE_S) -> None:
+        self._patience = patience_s
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._is_shut = False
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """Hold one search; it waits while the turnstile is shut."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_shut)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """Wait until nobody is inside and keep everybody out; a search that hangs is not waited for for ever."""
+        with self._changed:
+            self._is_shut = True
+            until = time.monotonic() + self._patience
+            self._changed.wait_for(lambda: not self._inside, max(until - time.monotonic(), 0))
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_shut = False
+                self._changed.notify_all()
+
+
+class ServingRetriever:
+    """Searches whichever generation serves when it is asked."""
+
+    def __init__(self, turnstile: Turnstile, ready: Callable[[], Retriever]) -> None:
+        self._turnstile = turnstile
+        self._ready = ready
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Return the best hits for a question."""
+        with self._turnstile.searching():
+            return self._ready().search(query)
