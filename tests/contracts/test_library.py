@@ -13,7 +13,6 @@ from kb.adapters.sqlite.documents import SqliteDocumentWriter
 from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.items import SqliteItemStore
-from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
 from kb.adapters.sqlite.vectors import SqliteVectorStore
 from kb.answering.ports import AnswerStore
 from tests.contracts.library import (
@@ -23,7 +22,7 @@ from tests.contracts.library import (
     Ports,
     VectorStoreContract,
 )
-from tests.contracts.records import AnswerStoreContract, JobContract, Queue
+from tests.contracts.records import AnswerStoreContract
 from tests.fakes.library import (
     FakeDocumentWriter,
     FakeGatedChunks,
@@ -32,7 +31,7 @@ from tests.fakes.library import (
     FakeLibrary,
     FakeVectorStore,
 )
-from tests.fakes.records import FakeAnswerStore, FakeJobControl, FakeJobStore, FakeQueue
+from tests.fakes.records import FakeAnswerStore
 
 
 @pytest.fixture
@@ -67,22 +66,13 @@ class TestSqlite(ItemStoreContract, DocumentWriterContract, VectorStoreContract,
         )
 
 
-class TestFakeRecords(AnswerStoreContract, JobContract):
+class TestFakeAnswers(AnswerStoreContract):
     @pytest.fixture
     def answers(self) -> AnswerStore:
         return FakeAnswerStore()
 
-    @pytest.fixture
-    def queue(self) -> Queue:
-        fake = FakeQueue()
-        return Queue(FakeJobStore(fake), FakeJobControl(fake))
 
-
-class TestSqliteRecords(AnswerStoreContract, JobContract):
+class TestSqliteAnswers(AnswerStoreContract):
     @pytest.fixture
     def answers(self, library: Library) -> AnswerStore:
         return SqliteAnswerStore(library)
-
-    @pytest.fixture
-    def queue(self, library: Library) -> Queue:
-        return Queue(SqliteJobStore(library), SqliteJobControl(library))

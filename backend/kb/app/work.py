@@ -11,19 +11,26 @@ from kb.app.facade.events import Events
 from kb.app.handlers import handlers
 from kb.app.wire.jobs import job_to_wire
 from kb.domain.ids import Json
-from kb.domain.jobs import Job, JobId, JobKind, Progress
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
 from kb.jobs.runner import JobRunner
 
 
 class JobDesk:
-    """Takes jobs and runs them on one thread."""
+    """Takes jobs and runs them on one thread.
 
-    def __init__(self, parts: Parts, events: Events) -> None:
+    Args:
+        parts: the opened library.
+        events: told of progress and ends.
+        most_attempts: of jobs that meet a failure which may pass. A command that waits for its job wants to hear of
+            the first; a server tries again.
+    """
+
+    def __init__(self, parts: Parts, events: Events, *, most_attempts: int = 1) -> None:
         self._parts = parts
         self._events = events
+        self._most_attempts = most_attempts
         self._runner = JobRunner(
             parts.job_store,
-            parts.job_control,
             handlers(parts, events, self._take_password),
             listener=self._listen,
             ended=self._tell_end,
@@ -33,15 +40,51 @@ class JobDesk:
         self._passwords: dict[JobId, str] = {}
         self._passwords_lock = threading.Lock()
 
-    def start(self, kind: JobKind, payload: Mapping[str, Json], *, password: str | None = None) -> Job:
-        """Add a job and wake the runner; `password` is for this job and kept nowhere."""
+    def start(
+        self,
+        kind: JobKind,
+        payload: Mapping[str, Json],
+        *,
+        password: str | None = None,
+        subject: str = "",
+        request_key: str | None = None,
+        priority: int = 0,
+    ) -> Job:
+        """Add a job and wake the runner.
+
+        Args:
+            kind: what it does.
+            payload: what its handler needs to know.
+            password: for this job, kept nowhere.
+            subject: what it works on.
+            request_key: the same key is the same job, also when it is over.
+            priority: above 0 it goes before what longer jobs still have to do.
+
+        Raises:
+            Conflict: other work of this kind and subject is under way, or the key was used for another request.
+        """
         with self._passwords_lock:  # the runner may take the job before this thread goes on
-            job = self._parts.job_store.enqueue(kind, payload)
+            job = self._parts.job_store.enqueue(
+                kind,
+                payload,
+                subject=subject,
+                request_key=request_key,
+                priority=priority,
+                most_attempts=self._most_attempts,
+            )
             if password is not None:
                 self._passwords[job.job_id] = password
         self.begin()
         self._runner.wake()
         return job
+
+    def steered(self, job: Job) -> None:
+        """Say that a job was canceled, paused, resumed or tried anew: who works hears of it at once."""
+        if job.status is JobStatus.PENDING:
+            self.begin()
+        self._runner.wake()
+        self._events.progress(job_to_wire(job))
+        self._events.changed("jobs")
 
     def begin(self) -> None:
         """Start the thread, which first puts back what a dead process left; twice is once."""

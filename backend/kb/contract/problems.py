@@ -8,7 +8,7 @@ from http import HTTPStatus
 from pydantic import ValidationError
 
 from kb.contract.system import Problem
-from kb.domain.errors import ErrorCode, InvalidInput, InvalidSettings, KebabError, NotFound, Unreadable
+from kb.domain.errors import Conflict, ErrorCode, InvalidInput, InvalidSettings, KebabError, NotFound, Unreadable
 from kb.domain.failures import Busy, Cancelled, ModelUnavailable, StorageFailed, Unreachable
 
 _STATUS: Mapping[str, int] = {
@@ -19,6 +19,7 @@ _STATUS: Mapping[str, int] = {
     ErrorCode.INVALID_CITATION: 400,
     ErrorCode.INVALID_SETTINGS: 400,
     ErrorCode.NOT_FOUND: 404,
+    ErrorCode.CONFLICT: 409,
     ErrorCode.LIBRARY_BUSY: 409,
     ErrorCode.CANCELLED: 409,
     ErrorCode.UNREADABLE: 422,
@@ -30,6 +31,7 @@ _STATUS: Mapping[str, int] = {
 _CLASSES: Mapping[str, type[KebabError]] = {
     ErrorCode.INVALID_SETTINGS: InvalidSettings,
     ErrorCode.NOT_FOUND: NotFound,
+    ErrorCode.CONFLICT: Conflict,
     ErrorCode.LIBRARY_BUSY: Busy,
     ErrorCode.CANCELLED: Cancelled,
     ErrorCode.UNREADABLE: Unreadable,

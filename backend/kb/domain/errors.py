@@ -4,6 +4,7 @@
     ├── InvalidInput        the request itself is wrong (bad_request, invalid_id, invalid_path, ...)
     │   └── InvalidSettings a configuration file, variable or flag      (invalid_settings)
     ├── NotFound            the thing asked for is not there            (not_found)
+    ├── Conflict            something else of the kind is under way     (conflict)
     ├── Unreadable          one file cannot be read or parsed           (unreadable)
     └── CannotRun           the surroundings are in the way: `failures.py`
         ├── Busy, StorageFailed, ModelUnavailable, Cancelled, Unreachable
@@ -26,6 +27,7 @@ class ErrorCode(StrEnum):
     INVALID_CITATION = "invalid_citation"
     INVALID_SETTINGS = "invalid_settings"
     NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
     LIBRARY_BUSY = "library_busy"
     UNREADABLE = "unreadable"
     STORAGE_FAILED = "storage_failed"
@@ -80,6 +82,12 @@ class NotFound(KebabError):
     code = ErrorCode.NOT_FOUND
 
 
+class Conflict(KebabError):
+    """The request does not go with what is under way, or with what was asked before."""
+
+    code = ErrorCode.CONFLICT
+
+
 class Unreadable(KebabError):
     """One file cannot be read or parsed; costs that file only.
 
@@ -102,6 +110,7 @@ class CannotRun(KebabError):
 
 __all__ = [
     "CannotRun",
+    "Conflict",
     "ErrorCode",
     "InvalidInput",
     "InvalidSettings",

@@ -41,6 +41,18 @@ class JobKind(StrEnum):
     BACKUP = "backup"
     MERGE = "merge"
 
+    @property
+    def queues(self) -> bool:
+        """Return whether another request for the same thing waits behind the first instead of being refused."""
+        return self in {JobKind.INGEST, JobKind.REBUILD, JobKind.REPAIR, JobKind.MERGE}
+
+
+class Rest(StrEnum):
+    """Why a job does nothing for now."""
+
+    ASKED = "asked"
+    BATTERY = "battery"
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -70,7 +82,22 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of long work, as stored."""
+    """One piece of long work, as stored.
+
+    Attributes:
+        attempts: how often it was begun.
+        subject: what it works on; of one kind and subject one request lives at a time.
+        request_key: chosen by who asked; the same key is the same job, also when it is over.
+        priority: higher ones go first, and go before what a longer job has still to do.
+        fencing_token: rises whenever it is taken; who holds an older one can write nothing.
+        owner: the process that took it.
+        lease_expires_at: until then it is the owner's, unless renewed.
+        not_before: when it is tried again after a failure that may pass.
+        most_attempts: after as many such failures it has failed.
+        rest: why it does nothing for now; None when it may go on.
+        dead: it failed `most_attempts` times, or its process was killed as often.
+        retry_of: the job that it tries anew.
+    """
 
     job_id: JobId
     kind: JobKind
@@ -84,3 +111,31 @@ class Job:
     created_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    subject: str = ""
+    request_key: str | None = None
+    priority: int = 0
+    fencing_token: int = 0
+    owner: str | None = None
+    lease_expires_at: datetime | None = None
+    not_before: datetime | None = None
+    most_attempts: int = 5
+    rest: Rest | None = None
+    dead: bool = False
+    retry_of: JobId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a job that runs stands, as the library says now.
+
+    Attributes:
+        is_held: it is still who asked that holds it; otherwise nothing of it may be written.
+        cancel_requested: it was asked to stop.
+        rest: it was asked to rest.
+        urgent: a job of higher priority waits.
+    """
+
+    is_held: bool
+    cancel_requested: bool = False
+    rest: Rest | None = None
+    urgent: bool = False

@@ -12,7 +12,8 @@ from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
-from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
+from kb.adapters.sqlite.job_control import SqliteJobControl
+from kb.adapters.sqlite.jobs import SqliteJobStore
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.adapters.sqlite.vectors import SqliteVectorStore

@@ -42,7 +42,16 @@ from kb.jobs.ports import JobControl
 class Work(Protocol):
     """Starts long work."""
 
-    def start(self, kind: JobKind, payload: Mapping[str, Json], *, password: str | None = None) -> StoredJob:
+    def start(
+        self,
+        kind: JobKind,
+        payload: Mapping[str, Json],
+        *,
+        password: str | None = None,
+        subject: str = "",
+        request_key: str | None = None,
+        priority: int = 0,
+    ) -> StoredJob:
         """Add a job and wake the runner; `password` is for this job and kept nowhere."""
 
 

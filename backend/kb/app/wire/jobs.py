@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kb.contract import jobs as wire
-from kb.domain.jobs import Job
+from kb.domain.jobs import Job, JobStatus
 
 
 def job_to_wire(job: Job) -> wire.Job:
@@ -20,10 +20,23 @@ def job_to_wire(job: Job) -> wire.Job:
             total=progress.total,
             percent=progress.percent,
             note=progress.note,
+            files=progress.files,
+            files_total=progress.files_total,
+            pages=progress.pages,
+            sound_seconds=progress.sound_seconds,
+            rate=progress.rate,
+            seconds_left=progress.seconds_left,
         ),
         attempts=job.attempts,
         error=error,
         created_at=job.created_at,
         updated_at=job.updated_at,
         finished_at=job.finished_at,
+        paused=job.rest is not None,
+        dead=job.dead,
+        most_attempts=job.most_attempts,
+        next_attempt_at=job.not_before if job.status is JobStatus.PENDING else None,
+        pause_reason=job.rest.value if job.rest else None,
+        retry_of=job.retry_of,
+        subject=job.subject,
     )

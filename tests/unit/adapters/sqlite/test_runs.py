@@ -8,7 +8,8 @@ from pathlib import Path
 from kb.adapters.sqlite import jobs as jobs_module
 from kb.adapters.sqlite import runs as runs_module
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.jobs import SqliteJobControl, SqliteJobStore
+from kb.adapters.sqlite.job_control import SqliteJobControl
+from kb.adapters.sqlite.jobs import SqliteJobStore
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.domain.catalogue import IngestRun
 from kb.domain.jobs import JobKind, JobStatus
@@ -30,10 +31,13 @@ def test_a_job_that_waits_outlives_many_that_are_over(tmp_path: Path) -> None:
     library = Library(tmp_path)
     store, control = SqliteJobStore(library), SqliteJobControl(library)
     waiting = store.enqueue(JobKind.INGEST, {"number": -1})
+    control.pause(waiting.job_id)
     with library.transaction():
         for number in range(jobs_module.KEPT_JOBS + 2):
-            over = store.enqueue(JobKind.REBUILD, {"number": number})
-            store.finish(over.job_id, JobStatus.SUCCEEDED)
+            store.enqueue(JobKind.REBUILD, {"number": number})
+            over = store.claim("us", 60.0)
+            assert over is not None
+            assert store.finish(over, JobStatus.SUCCEEDED)
     kept = control.get(waiting.job_id)
     assert kept is not None
     assert kept.status is JobStatus.PENDING

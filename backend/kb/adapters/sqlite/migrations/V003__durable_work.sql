@@ -4,6 +4,8 @@
 -- subject: what a job works on; of one kind and subject one job lives at a time.
 -- request_key: chosen by who asked: the same key is the same job, also when it is over.
 -- fencing_token rises with every claim: a worker that lost its lease holds an old one and can write nothing.
+-- lease_expires_at and not_before are UTC with microseconds, so that they compare as texts.
+-- rest: why it does nothing for now.
 ALTER TABLE jobs ADD COLUMN subject TEXT NOT NULL DEFAULT '';
 ALTER TABLE jobs ADD COLUMN request_key TEXT;
 ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
@@ -12,9 +14,11 @@ ALTER TABLE jobs ADD COLUMN owner TEXT;
 ALTER TABLE jobs ADD COLUMN lease_expires_at TEXT;
 ALTER TABLE jobs ADD COLUMN not_before TEXT;
 ALTER TABLE jobs ADD COLUMN most_attempts INTEGER NOT NULL DEFAULT 5;
-ALTER TABLE jobs ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN rest TEXT CHECK (rest IN ('asked','battery'));
 ALTER TABLE jobs ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs ADD COLUMN retry_of TEXT;
+DROP INDEX jobs_live;
+CREATE UNIQUE INDEX jobs_live ON jobs(kind, subject, payload_json) WHERE status IN ('pending','running');
 CREATE UNIQUE INDEX jobs_request ON jobs(request_key) WHERE request_key IS NOT NULL;
 
 -- Chunks are shared between generations: which one serves is said of versions. chunks.generation_id is no longer read.

@@ -17,7 +17,7 @@ CREATE UNIQUE INDEX generations_serving ON generations(state) WHERE state = 'ser
 CREATE INDEX index_log_text ON index_log(seq) WHERE projection = 'text';
 CREATE INDEX items_active_doc ON items(active_doc_id) WHERE active_doc_id IS NOT NULL;
 CREATE UNIQUE INDEX items_live_path ON items(workspace_path) WHERE deleted_at IS NULL;
-CREATE UNIQUE INDEX jobs_live ON jobs(kind, payload_json) WHERE status IN ('pending','running');
+CREATE UNIQUE INDEX jobs_live ON jobs(kind, subject, payload_json) WHERE status IN ('pending','running');
 CREATE UNIQUE INDEX jobs_request ON jobs(request_key) WHERE request_key IS NOT NULL;
 CREATE INDEX jobs_status ON jobs(status);
 CREATE TABLE answer_sources (
@@ -245,7 +245,7 @@ CREATE TABLE jobs (
   created_at       TEXT NOT NULL,
   updated_at       TEXT NOT NULL,
   finished_at      TEXT
-, subject TEXT NOT NULL DEFAULT '', request_key TEXT, priority INTEGER NOT NULL DEFAULT 0, fencing_token INTEGER NOT NULL DEFAULT 0, owner TEXT, lease_expires_at TEXT, not_before TEXT, most_attempts INTEGER NOT NULL DEFAULT 5, paused INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0, retry_of TEXT);
+, subject TEXT NOT NULL DEFAULT '', request_key TEXT, priority INTEGER NOT NULL DEFAULT 0, fencing_token INTEGER NOT NULL DEFAULT 0, owner TEXT, lease_expires_at TEXT, not_before TEXT, most_attempts INTEGER NOT NULL DEFAULT 5, rest TEXT CHECK (rest IN ('asked','battery')), dead INTEGER NOT NULL DEFAULT 0, retry_of TEXT);
 CREATE TABLE migrations (
   id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, description TEXT NOT NULL
 );
