@@ -114,12 +114,14 @@ class MemoryLibrary:
         self._called()
         return self._documents.purge(keep_versions)
 
-    def adopt(self, model: EmbeddingModel) -> int:
+    def adopt(self, model: EmbeddingModel, doc_ids: Sequence[DocumentId] | None = None) -> int:
         self._called()
-        return self._vectors.adopt(model)
+        return self._vectors.adopt(model, doc_ids)
 
-    def pending(self, model: EmbeddingModel, limit: int) -> Sequence[PendingText]:
-        return self._vectors.pending(model, limit)
+    def pending(
+        self, model: EmbeddingModel, limit: int, doc_ids: Sequence[DocumentId] | None = None
+    ) -> Sequence[PendingText]:
+        return self._vectors.pending(model, limit, doc_ids)
 
     def save(self, model: EmbeddingModel, vectors: Sequence[tuple[PendingText, Vector]]) -> None:
         self._called()

@@ -244,23 +244,30 @@ class FakeDocumentWriter:
 class FakeVectorStore:
     library: FakeLibrary
 
-    def adopt(self, model: EmbeddingModel) -> int:
+    def adopt(self, model: EmbeddingModel, doc_ids: Sequence[DocumentId] | None = None) -> int:
         lib, fingerprint = self.library, model.fingerprint()
         for key in lib.indexable():
             lib.records.setdefault((fingerprint, key), ("pending", 0))
         known = [
             key
             for (model_of, key), (state, _) in sorted(lib.records.items())
-            if model_of == fingerprint and state == "pending" and (fingerprint, self._hash(key)) in lib.vectors
+            if model_of == fingerprint
+            and state == "pending"
+            and (fingerprint, self._hash(key)) in lib.vectors
+            and (doc_ids is None or lib.chunks[key].doc_id in doc_ids)
         ]
         self._mark(fingerprint, known)
         return len(known)
 
-    def pending(self, model: EmbeddingModel, limit: int) -> Sequence[PendingText]:
+    def pending(
+        self, model: EmbeddingModel, limit: int, doc_ids: Sequence[DocumentId] | None = None
+    ) -> Sequence[PendingText]:
         texts = {
             self._hash(key): self.library.chunks[key].text
             for (fingerprint, key), (state, _) in self.library.records.items()
-            if fingerprint == model.fingerprint() and state == "pending"
+            if fingerprint == model.fingerprint()
+            and state == "pending"
+            and (doc_ids is None or self.library.chunks[key].doc_id in doc_ids)
         }
         shortest = sorted(texts.items(), key=lambda pair: (len(pair[1]), pair[0]))
         return [PendingText(text_hash, text) for text_hash, text in shortest[:limit]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kb.domain.files import ScannedFile
 from kb.domain.recipes import DocumentId, ItemId
-from kb.ingest.intake import Outcome
+from kb.ingest.begun import Outcome
 
 _BATCH_DOCUMENTS = 200
 _BATCH_CHARACTERS = 16 << 20

@@ -23,8 +23,9 @@ from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.ids import uuid7
 from kb.domain.items import MEMBER, Item, ItemState, MediaType
 from kb.domain.paths import WorkspacePath
-from kb.domain.recipes import DocumentId, ItemId
+from kb.domain.recipes import ItemId
 from kb.domain.recipes import asset_id as asset_id_of
+from kb.ingest.begun import Begun, Outcome
 from kb.ingest.library_ports import DocumentWriter, ItemStore
 from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
 from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes, outermost
@@ -49,64 +50,6 @@ class DocumentMaker(Protocol):
         self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
     ) -> Making:
         """Start making the document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one file.
-
-    Attributes:
-        staged: the document to be activated with the next commit.
-        characters: of its chunks, to bound a batch.
-        touched: the content is as known: only its stat identity is new.
-        vanished: the file went away between scan and reading.
-        members: files inside it, to be taken in next.
-    """
-
-    report: ItemReport | None = None
-    staged: DocumentId | None = None
-    characters: int = 0
-    touched: tuple[ItemId, ScannedFile] | None = None
-    vanished: Item | None = None
-    members: tuple[Change, ...] = ()
-
-
-@dataclass(slots=True)
-class Begun:
-    """A file on its way: read, and perhaps in the hands of a child."""
-
-    change: Change
-    outcome: Outcome | None = None
-    making: Making | None = None
-    base: Item | None = None
-    kind: ItemKind = ItemKind.NEW
-    moved_from: str | None = None
-    content: FileBytes | None = None
-    media_type: MediaType = MediaType.OTHER
-
-    @property
-    def held(self) -> int:
-        """Return how many bytes it holds."""
-        return len(self.content.data) if self.content else 0
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Return whether a child is at work on it."""
-        return self.making is not None and self.making.is_elsewhere
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for what a child does with it; return whether it can be finished at once."""
-        return self.making is None or self.making.wait(seconds)
-
-    def progress(self) -> str:
-        """Return how far a child is, in words; empty when there is nothing to say."""
-        done, total, unit = self.making.progress() if self.making else (0, 0, "")
-        return f"{unit} {done} of {total}" if unit and total else ""
-
-    def cancel(self) -> None:
-        """Give up."""
-        if self.making is not None:
-            self.making.cancel()
 
 
 def new_item_id() -> ItemId:
@@ -184,7 +127,7 @@ class Intake:
             active_doc_id=before.active_doc_id if before else None,
         )
         kind = ItemKind.RENAMED if moved else ItemKind.UPDATED if item else ItemKind.NEW
-        begun = Begun(change, base=base, kind=kind, moved_from=moved.path if moved else None, content=content)
+        begun = Begun(change, base=base, kind=kind, moved=moved, content=content)
         begun.media_type = self.files.media_type(file.path, content.data)
         self._start(begun)
         return begun
@@ -244,6 +187,15 @@ class Intake:
             return lost
         return None
 
+    def give_up(self, begun: Begun) -> None:
+        """Take back that a file was begun: who had moved there is missing again."""
+        if begun.moved is not None:
+            self._miss(begun.moved)
+
+    def forget_gone(self) -> None:
+        """Ask anew which items are gone: others have been at work."""
+        self._gone = None
+
     @property
     def unsettled(self) -> int:
         """Return how many files wait to be written."""
@@ -301,7 +253,11 @@ class Intake:
         write = partial(self.documents.stage, self._held(item), asset, made.document, made.chunks, self.model)
         self._writes.append((item, write))
         return Outcome(
-            replace(made_report(begun.kind, asset, made), item_id=base.item_id, renamed_from=begun.moved_from),
+            replace(
+                made_report(begun.kind, asset, made),
+                item_id=base.item_id,
+                renamed_from=begun.moved.path if begun.moved else None,
+            ),
             staged=made.document.doc_id,
             characters=sum(len(chunk.text) for chunk in made.chunks),
         )
@@ -387,7 +343,10 @@ class Intake:
 
     def _take_moved(self, checksum: str) -> Item | None:
         paths = self._moved.get(checksum)
-        return self.missing.pop(paths.pop()) if paths else None
+        while paths:  # one that came back meanwhile is not missing any more
+            if (moved := self.missing.pop(paths.pop(), None)) is not None:
+                return moved
+        return None
 
     def _take_gone(self, path: WorkspacePath, checksum: str) -> Item | None:
         """Return the item of a file that is back as it was: a disk was away for a while, or a rule left it out."""

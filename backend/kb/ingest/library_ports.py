@@ -83,11 +83,13 @@ class DocumentWriter(Protocol):
 class VectorStore(Protocol):
     """Vectors in the library, the only truth about them."""
 
-    def adopt(self, model: EmbeddingModel) -> int:
-        """Give pending records the vector their text already has; return how many."""
+    def adopt(self, model: EmbeddingModel, doc_ids: Sequence[DocumentId] | None = None) -> int:
+        """Give pending records, or only those of some documents, the vector their text already has; return how many."""
 
-    def pending(self, model: EmbeddingModel, limit: int) -> Sequence[PendingText]:
-        """Return texts without a vector, each once, shortest first."""
+    def pending(
+        self, model: EmbeddingModel, limit: int, doc_ids: Sequence[DocumentId] | None = None
+    ) -> Sequence[PendingText]:
+        """Return texts without a vector, each once, shortest first; `doc_ids` asks for those of some documents only."""
 
     def save(self, model: EmbeddingModel, vectors: Sequence[tuple[PendingText, Vector]]) -> None:
         """Store vectors, mark their records `written` and log them, in one transaction."""

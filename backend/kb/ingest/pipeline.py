@@ -2,13 +2,15 @@
 
 At every moment what is shown is whole: a document is activated only after the text index has
 committed it, so a kill anywhere leaves the earlier versions serving and the rest to the next run.
+
+A long run gives way at its safe points: what is urgent runs in between, and the files it handled are not touched again.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 
 from kb.domain.embeddings import EmbeddingModel
@@ -16,16 +18,22 @@ from kb.domain.failures import ModelUnavailable
 from kb.domain.files import ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item
 from kb.domain.jobs import Progress
+from kb.domain.paths import WorkspacePath
+from kb.domain.recipes import DocumentId
 from kb.domain.search import Degradation
 from kb.ingest.batch import Batch
+from kb.ingest.begun import Begun, Outcome
 from kb.ingest.embedding import embed_pending
-from kb.ingest.intake import Begun, Intake, Outcome
+from kb.ingest.giving_way import GivingWay
+from kb.ingest.intake import Intake
 from kb.ingest.members import Unpacked
 from kb.ingest.plan import Change, Plan, make_plan, retrying
 from kb.ingest.progress import ProgressMeter
 from kb.ingest.projections import catch_up_text, catch_up_vectors
+from kb.ingest.removals import Missing, said, settle_missing
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
 from kb.ingest.run_ports import IngestOptions, IngestPorts
+from kb.ingest.urgent import MOST_FILES, TextsOf, exact
 
 _GIVEN_BACK_CHARACTERS = 1 << 20
 # One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
@@ -51,6 +59,8 @@ class IngestRun:
         options: how.
         report: takes progress, at most about ten times a second.
         should_stop: asked between files and between passages.
+        give_way: called a few times a second, at safe points: lets what is urgent run, and returns the files and
+            folders that it handled, None when nothing ran.
         now: a clock in seconds that never goes back.
     """
 
@@ -62,6 +72,7 @@ class IngestRun:
         *,
         report: Callable[[Progress], object] = lambda _progress: None,
         should_stop: Callable[[], bool] = lambda: False,
+        give_way: Callable[[], Collection[WorkspacePath] | None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ports = ports
@@ -69,10 +80,15 @@ class IngestRun:
         self._options = options or IngestOptions()
         self._meter = ProgressMeter(report, now)
         self._should_stop = should_stop
+        self._others = GivingWay(give_way, now)
         self._now = now
         self._lines = ReportBuilder(collects=not self._options.summary_only)
         self._chunks = 0
         self._gone: list[Item] = []
+        self._files = 0
+        self._folders: set[str] = set()
+        self._own: list[DocumentId] = []
+        self._batch = Batch()
 
     def run(self) -> IngestReport:
         """Do everything and say what was done; a stop ends it early with what is committed.
@@ -83,15 +99,20 @@ class IngestRun:
         """
         begun = self._now()
         try:
-            self._recover()
+            if not self._options.urgent:
+                self._recover()
             plan = self._plan()
+            if self._options.urgent and len(plan.changes) + len(plan.missing) > MOST_FILES:
+                self._lines.too_many = True
+                return self._lines.build(self._scope, round((self._now() - begun) * 1000))
             self._take_in(plan)
             self._delete(plan)
             self._embed()
         except _Stopped:
             self._lines.canceled = True
         else:
-            self._clean_up()
+            if not self._options.urgent:
+                self._clean_up()
         return self._lines.build(self._scope, round((self._now() - begun) * 1000))
 
     def _recover(self) -> None:
@@ -104,6 +125,7 @@ class IngestRun:
     def _plan(self) -> Plan:
         self._meter.begin("scan", 0, 1)
         live = self._ports.items.live_items()
+        self._files = sum(not item.identity.depth for item in live.values())
         plan = make_plan(
             self._watched(self._ports.files.scan(self._scope)),
             live,
@@ -112,6 +134,7 @@ class IngestRun:
             retries=self._retries,
             on_unchanged=self._lines.add_unchanged,
         )
+        self._forget_handled(plan)
         self._lines.scanned = plan.scanned
         for problem in plan.problems:
             self._lines.add_problem(problem)
@@ -122,6 +145,9 @@ class IngestRun:
             if number % _ENTRIES_A_GLANCE == 0:
                 self._heed_stop()
                 self._meter.step(number, 0)
+                self._others.give_way()
+            if isinstance(entry, ScannedFile):
+                self._folders.add(entry.path.rpartition("/")[0])
             yield entry
 
     def _take_in(self, plan: Plan) -> None:
@@ -130,24 +156,24 @@ class IngestRun:
         if plan.respelled:
             ports.items.touch(plan.respelled)
         intake = self._intake(plan)
-        batch = Batch(self._now())
+        self._batch = Batch(self._now())
         unwritten = 0
         try:
-            for outcome in self._outcomes(intake, plan.changes):
-                batch.add(outcome)
+            for outcome in self._outcomes(intake, plan.changes, lambda: self._step_aside(intake, plan)):
+                self._batch.add(outcome)
                 self._count(outcome)
                 unwritten += outcome.characters
                 if intake.unsettled >= _SETTLED_FILES or unwritten >= _SETTLED_CHARACTERS:
                     self._settle(intake)
                     unwritten = 0
-                if batch.is_full(self._now()):
-                    full, batch = batch, Batch(self._now())
+                if self._batch.is_full(self._now()):
+                    full, self._batch = self._batch, Batch(self._now())
                     self._commit(intake, full, self._heed_stop)
         except _Stopped:
             # What is read is worth its commit: it costs less than the second that a stop may take.
-            self._commit(intake, batch)
+            self._commit(intake, self._batch)
             raise
-        self._commit(intake, batch, self._heed_stop)
+        self._commit(intake, self._batch, self._heed_stop)
 
     def _intake(self, plan: Plan) -> Intake:
         ports = self._ports
@@ -168,7 +194,7 @@ class IngestRun:
             together=ports.together,
         )
 
-    def _outcomes(self, intake: Intake, changes: Sequence[Change]) -> Iterator[Outcome]:
+    def _outcomes(self, intake: Intake, changes: Sequence[Change], step_aside: Callable[[], bool]) -> Iterator[Outcome]:
         """Yield what becomes of each file, in order, while children are at work on the ones that follow."""
         waiting = deque(changes)
         begun: deque[Begun] = deque()
@@ -177,9 +203,20 @@ class IngestRun:
             while waiting or begun:
                 while waiting and _has_room(begun):
                     self._heed_stop()
-                    begun.append(intake.begin(waiting.popleft()))
-                first = begun.popleft()
-                self._await(first, done, done + 1 + len(begun) + len(waiting))
+                    change = waiting.popleft()
+                    if self._others.covers(change.file.path):
+                        self._lines.scanned -= 1
+                        continue
+                    begun.append(intake.begin(change))
+                if step_aside():
+                    self._drop_handled(intake, begun)
+                if not begun:
+                    continue
+                first = begun[0]
+                if self._await(first, done, done + len(begun) + len(waiting), step_aside):
+                    self._drop_handled(intake, begun)
+                    continue
+                begun.popleft()
                 outcome = intake.finish(first)
                 done += 1
                 self._lines.scanned += len(outcome.members)
@@ -189,24 +226,58 @@ class IngestRun:
             for one in begun:
                 one.cancel()
 
-    def _await(self, first: Begun, done: int, total: int) -> None:
+    def _await(self, first: Begun, done: int, total: int, step_aside: Callable[[], bool]) -> bool:
+        """Wait until a file can be finished; True when others handled files meanwhile, perhaps this one."""
         path = first.change.file.path
-        try:
-            if first.is_elsewhere:  # all else was asked for a moment ago
-                self._heed_stop()
-            self._meter.step(done, total, path)
-            while not first.wait(_GLANCE_SECONDS):
-                self._heed_stop()
-                told = first.progress()
-                self._meter.step(done, total, f"{path}: {told}" if told else path)
-        except _Stopped:
-            first.cancel()
-            raise
+        if first.is_elsewhere:  # all else was asked for a moment ago
+            self._heed_stop()
+        self._meter.step(done, total, path)
+        while not first.wait(_GLANCE_SECONDS):
+            self._heed_stop()
+            if step_aside():
+                return True
+            told = first.progress()
+            self._meter.step(done, total, f"{path}: {told}" if told else path)
+        return False
+
+    def _step_aside(self, intake: Intake, plan: Plan) -> bool:
+        """Write what was taken in, give way, and leave alone what was handled meanwhile."""
+        if not self._others.is_due():
+            return False
+        self._settle(intake)
+        if not self._others.give_way():
+            return False
+        intake.forget_gone()
+        self._forget_handled(plan)
+        batch = self._batch
+        batch.touched = [(item_id, file) for item_id, file in batch.touched if not self._others.covers(file.path)]
+        # What of the batch is shown by now, or was replaced, is no business of this run any more.
+        staged = frozenset(self._ports.documents.staged())
+        batch.staged = [doc_id for doc_id in batch.staged if doc_id in staged]
+        self._gone = [item for item in self._gone if not self._others.covers(item.path)]
+        return True
+
+    def _drop_handled(self, intake: Intake, begun: deque[Begun]) -> None:
+        kept = [one for one in begun if not self._others.covers(one.change.file.path)]
+        for one in begun:
+            if self._others.covers(one.change.file.path):
+                one.cancel()
+                intake.give_up(one)
+                self._lines.scanned -= 1
+        begun.clear()
+        begun.extend(kept)
+
+    def _forget_handled(self, plan: Plan) -> None:
+        for path in [path for path in plan.missing if self._others.covers(path)]:
+            del plan.missing[path]
+        plan.respelled = [(item_id, file) for item_id, file in plan.respelled if not self._others.covers(file.path)]
 
     def _count(self, outcome: Outcome) -> None:
         if outcome.report:
             self._lines.add(outcome.report)
             self._chunks += outcome.report.chunk_count or 0
+        if outcome.staged:
+            self._own.append(outcome.staged)
         if outcome.vanished:
             self._gone.append(outcome.vanished)
 
@@ -226,7 +297,7 @@ class IngestRun:
             self._ports.documents.activate(batch.staged)
 
     def _delete(self, plan: Plan) -> None:
-        gone = [*plan.missing.values(), *self._gone]
+        gone = self._really_gone([*plan.missing.values(), *self._gone])
         if gone:
             self._ports.items.delete_items([item.item_id for item in gone])
         for item in gone:
@@ -234,20 +305,38 @@ class IngestRun:
         # Also when nothing is gone: versions that were superseded leave the index, and a lost one is built.
         catch_up_text(self._ports.log, self._ports.text_index)
 
+    def _really_gone(self, missing: list[Item]) -> list[Item]:
+        """Return the items to be hidden; those that may only be out of reach are held back, and said."""
+        found = Missing(missing, self._files, self._folders, whole=not self._scope.paths)
+        options = self._options
+        gone, held = settle_missing(
+            found, self._ports.ground_store, self._ports.ground_reader, asks=options.asks, sure=options.confirm_removals
+        )
+        if held:
+            self._lines.held_back = held
+            self._lines.notices.append(Notice("held_back", *said(held)))
+        return gone
+
     def _embed(self) -> None:
         ports, model = self._ports, self._model
         if ports.embedder is None or model is None:
             self._miss_vectors()
             return
         self._meter.begin("embed", 40, 95)
-        self._lines.adopted = ports.vectors.adopt(model)
+        own = self._own if self._options.urgent else None
+        self._lines.adopted = ports.vectors.adopt(model, own)
         expected = max(self._chunks - self._lines.adopted, 0)
+
+        def on_progress(done: int, known: int) -> None:
+            self._meter.step(done, max(known, expected))
+            self._others.give_way()
+
         embedded = embed_pending(
-            ports.vectors,
+            ports.vectors if own is None else TextsOf(ports.vectors, own),
             ports.embedder,
             self._options.workers,
             should_stop=self._should_stop,
-            on_progress=lambda done, known: self._meter.step(done, max(known, expected)),
+            on_progress=on_progress,
         )
         self._lines.embedded = embedded.made
         self._heed_stop()
@@ -257,11 +346,16 @@ class IngestRun:
             detail = f"{embedded.refused} passages could not be embedded and are found by their words only"
             self._lines.notices.append(Notice(Degradation.PARTIAL_VECTORS, detail))
         self._meter.begin("index", 95, 99)
-        for lagging in catch_up_vectors(ports.log, ports.vectors, model, ports.vector_indexes):
+        indexes = ports.vector_indexes if own is None else exact(ports.vector_indexes)
+        for lagging in catch_up_vectors(ports.log, ports.vectors, model, indexes, self._between_indexes):
             detail = f"the {lagging.name} index could not be brought up to date: {lagging.error.message}"
             self._lines.notices.append(
                 Notice(Degradation.VECTOR_ENGINE_FALLBACK, detail, "run `kb index rebuild`; search goes on without it")
             )
+
+    def _between_indexes(self) -> None:
+        self._heed_stop()
+        self._others.give_way()
 
     def _miss_vectors(self, error: ModelUnavailable | None = None) -> None:
         detail = "search finds words only: there are no vectors"

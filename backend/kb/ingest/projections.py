@@ -88,17 +88,21 @@ def _heeding_snapshot(snapshot: TextSnapshot, heed: Callable[[], object]) -> Tex
 
 
 def catch_up_vectors(
-    log: IndexLog, store: VectorStore, model: EmbeddingModel, indexes: Sequence[VectorIndexWriter]
+    log: IndexLog,
+    store: VectorStore,
+    model: EmbeddingModel,
+    indexes: Sequence[VectorIndexWriter],
+    between: Callable[[], object] = lambda: None,
 ) -> tuple[Lagging, ...]:
     """Bring every vector index to the end of the log; return those that could not follow.
 
     One that fails is left behind and the others go on; records count as committed only as far as
-    every index has come.
+    every index has come. `between` is called where others may use the indexes; what it raises ends the work.
     """
     lagging: list[Lagging] = []
     for index in indexes:
         try:
-            follow_vectors(log, model, index)
+            follow_vectors(log, model, index, between)
         except StorageFailed as error:
             _log.warning("vector index %s could not follow: %s", index.name, error)
             lagging.append(Lagging(index.name, error))
@@ -142,7 +146,9 @@ def rebuild(
     return Rebuilt(entries, vectors, tuple(lagging), embeddings_made() - before)
 
 
-def follow_vectors(log: IndexLog, model: EmbeddingModel, index: VectorIndexWriter) -> None:
+def follow_vectors(
+    log: IndexLog, model: EmbeddingModel, index: VectorIndexWriter, between: Callable[[], object] = lambda: None
+) -> None:
     """Bring one vector index to the end of the log; records stay as they are, since others may be behind.
 
     Raises:
@@ -152,7 +158,8 @@ def follow_vectors(log: IndexLog, model: EmbeddingModel, index: VectorIndexWrite
     try:
         while position is not None and (changes := log.vector_changes(model, position, _VECTOR_CHANGES)) is not None:
             index.apply(model, changes)
-            position = changes.position
+            between()
+            position = index.position(model)
     except StorageFailed as error:
         _log.warning("vector index %s is built anew: %s", index.name, error)
         position = None

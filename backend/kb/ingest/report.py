@@ -11,6 +11,7 @@ from kb.domain.files import ScanProblem, Scope
 from kb.domain.items import Item, ItemState, RawAsset
 from kb.domain.recipes import AssetId, DocumentId, ItemId
 from kb.ingest.making import MadeDocument
+from kb.ingest.removals import HeldBack
 
 UNSUPPORTED = "unsupported"
 """The word of files that nothing here reads."""
@@ -75,6 +76,8 @@ class IngestReport:
         adopted: chunks whose text had a vector already.
         notices: what is degraded, such as `no_embedding_model`.
         canceled: the person stopped the run; everything counted here is committed and stays.
+        held_back: missing files that are still shown.
+        too_many: an urgent run met more files than a few, and did nothing.
     """
 
     scope: Scope
@@ -92,6 +95,8 @@ class IngestReport:
     adopted: int = 0
     notices: tuple[Notice, ...] = ()
     canceled: bool = False
+    held_back: HeldBack | None = None
+    too_many: bool = False
 
 
 @dataclass(slots=True)
@@ -104,6 +109,8 @@ class ReportBuilder:
     adopted: int = 0
     canceled: bool = False
     unsupported: int = 0
+    held_back: HeldBack | None = None
+    too_many: bool = False
     notices: list[Notice] = field(default_factory=list)
     _counts: Counter[ItemKind] = field(default_factory=Counter)
     _items: list[ItemReport] = field(default_factory=list)
@@ -156,6 +163,8 @@ class ReportBuilder:
             adopted=self.adopted,
             notices=tuple(self.notices),
             canceled=self.canceled,
+            held_back=self.held_back,
+            too_many=self.too_many,
         )
 
 

@@ -10,6 +10,7 @@ from kb.ingest.intake import DocumentMaker
 from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
 from kb.ingest.members import UNPACKED_BYTES
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
+from kb.ingest.removals import GroundReader, GroundStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class IngestPorts:
         together: what the library writes inside is one transaction, all or nothing.
         artifacts: keeps words with boxes and transcripts; None in tests of text alone.
         give_back: returns memory to the system that documents took, which would else stay with this process.
+        ground_store: remembers what the workspace stood on; None in tests that delete without asking.
+        ground_reader: looks at it.
     """
 
     files: FileSource
@@ -35,6 +38,8 @@ class IngestPorts:
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     artifacts: ArtifactStore | None = None
     give_back: Callable[[], object] = lambda: None
+    ground_store: GroundStore | None = None
+    ground_reader: GroundReader | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,9 @@ class IngestOptions:
         password: opens locked files; failed and waiting files are then read again. Kept nowhere.
         most_depth: how many containers a file may lie in, and a container less than that.
         most_unpacked: bytes that may come out of a file at each depth.
+        asks: nobody waits for this run: many files missing at once are held back until a person says they are gone.
+        confirm_removals: a person said so; nothing is held back.
+        urgent: a few files ahead of all else; it says when they are not few, and leaves tidying to others.
     """
 
     workers: int = 1
@@ -58,3 +66,6 @@ class IngestOptions:
     password: str | None = field(default=None, repr=False)
     most_depth: int = 3
     most_unpacked: int = UNPACKED_BYTES
+    asks: bool = False
+    confirm_removals: bool = False
+    urgent: bool = False

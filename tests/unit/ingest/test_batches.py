@@ -14,7 +14,7 @@ from kb.domain.files import Scope
 from kb.domain.items import ItemState
 from kb.domain.jobs import Progress
 from kb.domain.paths import WorkspacePath
-from kb.ingest import pipeline
+from kb.ingest import batch
 from kb.ingest.pipeline import IngestRun
 from tests.fakes.ingest_library import Crash
 from tests.unit.ingest.world import World, counts
@@ -56,7 +56,7 @@ def test_many_documents_share_a_transaction_that_begins_after_their_copies_are_d
 
 
 def test_a_batch_with_much_text_is_committed_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "_BATCH_CHARACTERS", 30)
+    monkeypatch.setattr(batch, "_BATCH_CHARACTERS", 30)
     world = three_files()
     world.ingest()
     assert world.library.activations == [2, 1]

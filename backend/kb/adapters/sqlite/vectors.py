@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
@@ -14,6 +15,7 @@ from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.withdrawal import mark_written, model_key
 from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.failures import StorageFailed
+from kb.domain.recipes import DocumentId
 from kb.ingest.library_ports import PendingText
 
 _ENROL = f"""
@@ -33,6 +35,20 @@ SELECT r.text_hash, c.text FROM (
   GROUP BY char_count, text_hash ORDER BY char_count, text_hash LIMIT ?) r
 JOIN chunks c ON c.chunk_key = r.chunk_key ORDER BY r.char_count, r.text_hash
 """
+# A few documents go first, whatever waits beside them: found by the document, never by going through what waits.
+_OF_DOCUMENTS = """
+FROM embedding_records r JOIN chunks c ON c.chunk_key = r.chunk_key
+WHERE r.model_key = (SELECT model_key FROM embedding_models WHERE fingerprint = ?) AND r.state = 'pending'
+  AND r.chunk_key IN (SELECT k.chunk_key FROM chunks k WHERE k.doc_id IN (SELECT value FROM json_each(?)))
+"""
+_PENDING_OF = f"""
+SELECT text_hash, text FROM (SELECT r.text_hash, min(c.text) AS text, r.char_count {_OF_DOCUMENTS}
+GROUP BY r.char_count, r.text_hash) ORDER BY char_count, text_hash LIMIT ?
+"""
+_KNOWN_OF = f"""
+SELECT r.chunk_key {_OF_DOCUMENTS} AND EXISTS (
+  SELECT 1 FROM vectors v WHERE v.text_hash = r.text_hash AND v.model_key = r.model_key) ORDER BY r.chunk_key
+"""
 _WAITING = """
 SELECT chunk_key FROM embedding_records INDEXED BY embedding_records_pending
 WHERE model_key = ? AND state = 'pending' AND char_count = ? AND text_hash = ? ORDER BY chunk_key
@@ -46,21 +62,29 @@ class SqliteVectorStore:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def adopt(self, model: EmbeddingModel) -> int:
-        """Give pending records the vector their text already has; return how many.
+    def adopt(self, model: EmbeddingModel, doc_ids: Sequence[DocumentId] | None = None) -> int:
+        """Give pending records, or only those of some documents, the vector their text already has; return how many.
 
         Chunks that were staged without this model get their record here.
         """
         with self._library.transaction() as connection:
             key = model_key(connection, model)
             _enrol(connection, key)
-            known = [ChunkKey(chunk) for (chunk,) in connection.execute(_KNOWN, (key,))]
+            asked = (
+                (_KNOWN, (key,)) if doc_ids is None else (_KNOWN_OF, (model.fingerprint(), json.dumps(list(doc_ids))))
+            )
+            known = [ChunkKey(chunk) for (chunk,) in connection.execute(*asked)]
             mark_written(connection, key, known)
             return len(known)
 
-    def pending(self, model: EmbeddingModel, limit: int) -> Sequence[PendingText]:
-        """Return texts without a vector, each once, shortest first."""
-        rows = self._library.rows(_PENDING, (model.fingerprint(), limit))
+    def pending(
+        self, model: EmbeddingModel, limit: int, doc_ids: Sequence[DocumentId] | None = None
+    ) -> Sequence[PendingText]:
+        """Return texts without a vector, each once, shortest first; `doc_ids` asks for those of some documents only."""
+        if doc_ids is None:
+            rows = self._library.rows(_PENDING, (model.fingerprint(), limit))
+        else:
+            rows = self._library.rows(_PENDING_OF, (model.fingerprint(), json.dumps(list(doc_ids)), limit))
         return [PendingText(text_hash.hex(), text) for text_hash, text in rows]
 
     def save(self, model: EmbeddingModel, vectors: Sequence[tuple[PendingText, Vector]]) -> None:
