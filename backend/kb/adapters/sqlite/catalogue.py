@@ -44,11 +44,11 @@ WHERE i.deleted_at IS NULL
 _ATTENTION = (
     "(i.state IN ('failed','waiting') OR i.active_doc_id IN (SELECT doc_id FROM documents WHERE unread_units > 0))"
 )
-_CHUNKS = " CROSS JOIN chunks c ON c.doc_id = v.doc_id JOIN chunkings k ON k.chunking_key = c.chunking_key WHERE "
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
 SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at
-FROM {VISIBLE_DOCUMENTS.replace(" WHERE ", _CHUNKS, 1)} AND c.chunk_id = ?
+FROM chunks c CROSS JOIN chunkings k CROSS JOIN {VISIBLE_DOCUMENTS} AND k.chunking_key = c.chunking_key
+  AND i.active_doc_id = c.doc_id AND v.chunking_key = c.chunking_key AND c.chunk_id = ?
 """
 _EMBEDDINGS = """
 SELECT m.model_id, m.model_version, m.dimensions, r.state
