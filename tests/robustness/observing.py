@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from kb.app.config_file import load_configuration
@@ -18,11 +21,11 @@ from tests.logical_state import logical_state
 QUERIES = ("paragraph of note", "first note", "second third", "pages of a paper", "renamed 2", "common word 7")
 
 
-def observation(*, whole: bool) -> dict[str, Any]:
+def observation(*, whole: bool, queries: Sequence[str] = QUERIES) -> dict[str, Any]:
     """Return documents with their passages and what searches find; and, if `whole`, the rows and every check."""
     configuration = load_configuration()
     with open_own_library(configuration, owner="a test", wait_s=10.0) as facade:
-        seen: dict[str, Any] = {"documents": _documents(facade), "searches": _searches(facade)}
+        seen: dict[str, Any] = {"documents": _documents(facade), "searches": _searches(facade, queries)}
         if whole:
             verified = facade.index.verify(VerifyRequest())
             seen["problems"] = [check.model_dump(mode="json") for check in verified.checks if not check.ok]
@@ -41,17 +44,21 @@ def observation(*, whole: bool) -> dict[str, Any]:
 
 def _documents(facade: Facade) -> dict[str, list[str]]:
     """Return the chunk ids of every document, in order."""
-    page = facade.library.documents(DocumentsRequest(limit=500))
-    found = {}
-    for document in page.documents:
-        chunks = facade.chunks.list(ChunksRequest(doc=document.doc_id, limit=200))
-        found[document.doc_path] = [chunk.chunk_id for chunk in chunks.chunks]
-    return found
+    found: dict[str, list[str]] = {}
+    cursor: str | None = None
+    while True:
+        page = facade.library.documents(DocumentsRequest(cursor=cursor, limit=500))
+        for document in page.documents:
+            chunks = facade.chunks.list(ChunksRequest(doc=document.doc_id, limit=200))
+            found[document.doc_path] = [chunk.chunk_id for chunk in chunks.chunks]
+        cursor = page.next
+        if cursor is None:
+            return found
 
 
-def _searches(facade: Facade) -> list[list[Any]]:
+def _searches(facade: Facade, queries: Sequence[str]) -> list[list[Any]]:
     found = []
-    for query in QUERIES:
+    for query in queries:
         for mode in ("lexical", "vector", "hybrid"):
             reply = facade.search.find(FindRequest.model_validate({"query": query, "mode": mode, "top_k": 10}))
             hits = [
@@ -60,3 +67,7 @@ def _searches(facade: Facade) -> list[list[Any]]:
             ]
             found.append([query, mode, hits])
     return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(observation(whole=True, queries=sys.argv[1:])))
