@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import zipfile
@@ -56,6 +57,9 @@ class ZipBackupWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # A ZipFile that is not closed tries to end itself later, when its file is gone.
+        with contextlib.suppress(OSError, ValueError):
+            self._zip.close()
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
