@@ -110,9 +110,9 @@ class MemoryLibrary:
     def unread(self) -> frozenset[DocumentId]:
         return self._documents.unread()
 
-    def purge(self, keep_versions: int) -> Sequence[str]:
+    def purge(self, keep_versions: int, keep_deleted_days: int = 0) -> Sequence[str]:
         self._called()
-        return self._documents.purge(keep_versions)
+        return self._documents.purge(keep_versions, keep_deleted_days)
 
     def adopt(self, model: EmbeddingModel, doc_ids: Sequence[DocumentId] | None = None) -> int:
         self._called()

@@ -220,13 +220,15 @@ class FakeDocumentWriter:
     def staged(self) -> Sequence[DocumentId]:
         return sorted({version.doc_id for version in self.library.versions if version.state == "indexing"})
 
-    def purge(self, keep_versions: int) -> Sequence[str]:
+    def purge(self, keep_versions: int, keep_deleted_days: int = 0) -> Sequence[str]:
         lib = self.library
         seen: dict[ItemId, int] = {}
         for version in reversed(lib.versions):
             if version.state == "superseded":
                 seen[version.item_id] = seen.get(version.item_id, 0) + 1
-                if seen[version.item_id] > keep_versions and version.doc_id not in lib.pinned:
+                is_gone = lib.items[version.item_id].state is ItemState.DELETED
+                kept = keep_versions if not is_gone else max(keep_versions, 1) if keep_deleted_days else 0
+                if seen[version.item_id] > kept and version.doc_id not in lib.pinned:
                     version.state = "purged"
         kept = {version.doc_id for version in lib.versions if version.state != "purged"}
         gone = [lib.documents.pop(doc_id) for doc_id in list(lib.documents) if doc_id not in kept]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from kb.domain.recipes import DocumentId, ItemId
+
+_SENTENCE = re.compile(r"[^\n.!?。！？]+")
+_LONGEST = 160
 
 
 class VersionState(StrEnum):
@@ -84,3 +88,28 @@ class Purged:
     pinned: int
     freed_bytes: int
     copies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Something to be removed from the data folder.
+
+    Attributes:
+        kind: `asset`, `artifacts` or `projection`.
+        name: the path of the copy, the document, the folder.
+        is_needed: the library has come to need it again.
+    """
+
+    number: int
+    kind: str
+    name: str
+    is_needed: bool
+
+
+def own_sentence(text: str) -> str:
+    """Return the longest sentence of a passage, cut at a space after 160 characters; it is likely the rarest."""
+    longest = max(_SENTENCE.findall(text), key=len, default="").strip()
+    if len(longest) <= _LONGEST:
+        return longest
+    cut = longest[:_LONGEST]
+    return cut.rpartition(" ")[0] or cut

@@ -44,7 +44,7 @@ class ItemStore(Protocol):
         """Record new stat identities and paths on disk of items whose content is unchanged."""
 
     def delete_items(self, item_ids: Sequence[ItemId]) -> None:
-        """Hide items whose file is gone and log the removal of their index entries."""
+        """Hide items whose file is gone and log the removal of their index entries; some in each transaction."""
 
 
 class DocumentWriter(Protocol):
@@ -73,10 +73,11 @@ class DocumentWriter(Protocol):
     def unread(self) -> frozenset[DocumentId]:
         """Return documents of which pages or other parts failed or wait for something."""
 
-    def purge(self, keep_versions: int) -> Sequence[str]:
-        """Remove superseded versions beyond `keep_versions` that no kept answer cites.
+    def purge(self, keep_versions: int, keep_deleted_days: int = 0) -> Sequence[str]:
+        """Remove superseded versions beyond `keep_versions` that no kept answer cites and no generation needs.
 
-        Returns the storage paths of asset copies nothing refers to any more.
+        Of a file that is gone the last version is kept for `keep_deleted_days`. Returns the storage paths of asset
+        copies nothing refers to any more.
         """
 
 

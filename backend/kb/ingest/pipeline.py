@@ -34,6 +34,7 @@ from kb.ingest.removals import Missing, said, settle_missing
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
 from kb.ingest.run_ports import IngestOptions, IngestPorts
 from kb.ingest.urgent import MOST_FILES, TextsOf, exact
+from kb.ingest.verifying import NOT_FINDABLE
 
 _GIVEN_BACK_CHARACTERS = 1 << 20
 # One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
@@ -120,7 +121,7 @@ class IngestRun:
         staged = self._ports.documents.staged()
         if staged:
             catch_up_text(self._ports.log, self._ports.text_index)
-            self._ports.documents.activate(staged)
+            self._show(staged)
 
     def _plan(self) -> Plan:
         self._meter.begin("scan", 0, 1)
@@ -294,7 +295,15 @@ class IngestRun:
             self._ports.give_back()
         if batch.staged:
             catch_up_text(self._ports.log, self._ports.text_index, heed)
-            self._ports.documents.activate(batch.staged)
+            self._show(batch.staged)
+
+    def _show(self, staged: Sequence[DocumentId]) -> None:
+        """Switch to the new versions that the text index proves to find; the others leave everything as it was."""
+        if self._ports.verification is not None:
+            for item in self._ports.verification.reject_unfindable(staged):
+                why = (item.reason or "").partition(": ")[2]
+                self._lines.notices.append(Notice(NOT_FINDABLE, f"{item.path}: {why}"))
+        self._ports.documents.activate(staged)
 
     def _delete(self, plan: Plan) -> None:
         gone = self._really_gone([*plan.missing.values(), *self._gone])
@@ -368,7 +377,12 @@ class IngestRun:
         )
 
     def _clean_up(self) -> None:
-        self._ports.assets.discard(self._ports.documents.purge(self._options.keep_versions))
+        options, ports = self._options, self._ports
+        unused = ports.documents.purge(options.keep_versions, options.keep_deleted_days)
+        if ports.work_off is None:
+            ports.assets.discard(unused)
+        else:
+            ports.work_off()
 
     def _heed_stop(self) -> None:
         if self._should_stop():

@@ -11,6 +11,7 @@ from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextInd
 from kb.ingest.members import UNPACKED_BYTES
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.removals import GroundReader, GroundStore
+from kb.ingest.verifying import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class IngestPorts:
         together: what the library writes inside is one transaction, all or nothing.
         artifacts: keeps words with boxes and transcripts; None in tests of text alone.
         give_back: returns memory to the system that documents took, which would else stay with this process.
+        verification: asks the text index for every document before it is shown; None in tests of other things.
+        work_off: removes from disk what the library no longer holds; None to leave that to the copies' own store.
         ground_store: remembers what the workspace stood on; None in tests that delete without asking.
         ground_reader: looks at it.
     """
@@ -38,6 +41,8 @@ class IngestPorts:
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     artifacts: ArtifactStore | None = None
     give_back: Callable[[], object] = lambda: None
+    verification: Verification | None = None
+    work_off: Callable[[], object] | None = None
     ground_store: GroundStore | None = None
     ground_reader: GroundReader | None = None
 
@@ -49,6 +54,7 @@ class IngestOptions:
     Attributes:
         workers: passages embedded at once, one thread each.
         keep_versions: superseded versions kept of each item, beside those that answers cite.
+        keep_deleted_days: for so long the last version of a file that is gone is kept.
         retry: what failed or waits, in whole or in part, is read again although unchanged.
         summary_only: no line for each file is kept.
         password: opens locked files; failed and waiting files are then read again. Kept nowhere.
@@ -61,6 +67,7 @@ class IngestOptions:
 
     workers: int = 1
     keep_versions: int = 3
+    keep_deleted_days: int = 30
     retry: bool = False
     summary_only: bool = False
     password: str | None = field(default=None, repr=False)

@@ -167,7 +167,7 @@ class SqlitePurge:
 
     def _remove_chunks(self, doc_id: str) -> int:
         """Remove the passages that no version of a document needs, some in each transaction; return bytes of text."""
-        freed = 0
+        freed: int = 0
         while True:
             with self._library.transaction() as connection:
                 keys = connection.execute(_STRAY_CHUNKS, (doc_id, SLICE)).fetchall()
@@ -178,7 +178,7 @@ class SqlitePurge:
                     for key in keys
                 ]
                 _remove_vectors(connection, [text_hash for text_hash, _ in gone])
-            freed += sum(size for _, size in gone)
+            freed += sum(int(size) for _, size in gone)
             self._heed()
             if len(keys) < SLICE:
                 return freed

@@ -30,10 +30,13 @@ from kb.adapters.tantivy.stamp import (
     unchanged,
     write_stamp,
 )
+from kb.adapters.tantivy.verification import why_missing
 from kb.domain.embeddings import ChunkKey
 from kb.domain.failures import StorageFailed
 from kb.domain.index import TextChanges, TextEntry, TextSnapshot
+from kb.domain.recipes import DocumentId
 from kb.domain.search import SearchFilters
+from kb.domain.versions import Probe
 from kb.retrieval.ports import TextCandidate, TextReply
 
 _HEAP = 64_000_000
@@ -184,6 +187,17 @@ class TantivyTextIndex:
         with self._reads():
             everything = opened.searcher.search(tantivy.Query.all_query(), max(1, opened.total), count=False).hits
             return [ChunkKey(key) for key in opened.searcher.fast_field_values("key", [at for _, at in everything])]
+
+    def missing(self, probes: Sequence[Probe]) -> Mapping[DocumentId, str]:
+        """Return documents that are not held whole or not found by one of their own sentences, and why.
+
+        Raises:
+            StorageFailed: the index cannot be read.
+        """
+        opened = self._need()
+        with translated("read"):
+            found = {p.doc_id: why_missing(p, opened.searcher, opened.schema, opened.total) for p in probes}
+        return {doc_id: why for doc_id, why in found.items() if why}
 
     def close(self) -> None:
         """Let go of the mapped files."""

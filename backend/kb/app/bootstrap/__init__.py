@@ -29,6 +29,7 @@ from kb.domain.failures import ModelUnavailable, StorageFailed
 from kb.domain.recipes import DocumentId
 from kb.ingest.projections import follow_vectors
 from kb.ingest.run_ports import IngestPorts
+from kb.ingest.verifying import Verification
 from kb.retrieval.retriever import Retriever, VectorSide
 from kb.retrieval.vector_channel import VectorChannel
 
@@ -76,6 +77,8 @@ class Parts(GenerationParts):
             together=self.library.transaction,
             artifacts=self.artifacts,
             give_back=give_back_memory,
+            verification=Verification(self.versions, self.text_index),
+            work_off=self.work_off_removals,
         )
 
     @made_once

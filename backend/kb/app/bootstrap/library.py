@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.files.removal import ContainedRemover
 from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
 from kb.adapters.sqlite.connection import Library
@@ -14,14 +16,18 @@ from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
 from kb.adapters.sqlite.job_control import SqliteJobControl
 from kb.adapters.sqlite.jobs import SqliteJobStore
+from kb.adapters.sqlite.outbox import SqliteOutbox
+from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
 from kb.adapters.sqlite.vectors import SqliteVectorStore
+from kb.adapters.sqlite.versions import SqliteVersions
 from kb.app.backup.holding import FilesHeld
 from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf, merge_parts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
 from kb.app.originals import Originals
+from kb.ingest.outbox import work_off
 from kb.jobs.endings import RememberedEnds
 
 if TYPE_CHECKING:
@@ -83,6 +89,19 @@ class LibraryParts:
     def integrity(self) -> SqliteIntegrity:
         """Return the checks of the library file."""
         return SqliteIntegrity(self.library)
+
+    @made_once
+    def versions(self) -> SqliteVersions:
+        """Return the versions of items."""
+        return SqliteVersions(self.library)
+
+    def purge(self, heed: Callable[[], object] = lambda: None) -> SqlitePurge:
+        """Return what lets go of versions; `heed` is called between its transactions."""
+        return SqlitePurge(self.library, heed)
+
+    def work_off_removals(self) -> int:
+        """Remove from disk what the library no longer holds; return how many could not be."""
+        return work_off(SqliteOutbox(self.library), ContainedRemover(self.configuration.data_dir))
 
     @made_once
     def artifacts(self) -> FileArtifacts:
