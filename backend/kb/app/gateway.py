@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 _WAIT_S = 10.0
 _LOOK_AGAIN_S = 0.5
+_REPAIR_S = 60.0
 _SERVER_FILE = "server.json"
+_SERVER_ATTEMPTS = 5
 
 
 @contextmanager
@@ -93,6 +95,8 @@ def open_own_library(
     keep_libraries_quiet()
     from kb.app.bootstrap import Parts, library_lock
     from kb.app.bootstrap.backup import library_swap
+    from kb.app.health.healing import Healing
+    from kb.app.health.projections import index_checks
     from kb.app.work import JobDesk
 
     with ExitStack() as stack:
@@ -105,23 +109,27 @@ def open_own_library(
         parts = Parts(configuration)
         stack.callback(parts.close)
         events = Events()
-        desk = JobDesk(parts, events)
+        desk = JobDesk(parts, events, most_attempts=_SERVER_ATTEMPTS if serving else 1)
         stack.callback(desk.close)
+        healing = Healing(lambda: list(index_checks(parts)), desk, parts.job_control)
+        # A command waits for what it started; a server goes on with it at the next start.
+        stack.callback(healing.close, 0.0 if serving else _REPAIR_S)
+        parts.damage_noticed = healing.notice
         if serving:
             stack.callback(_server_file(configuration).unlink, missing_ok=True)
             desk.begin()
             threading.Thread(target=parts.warm, name="warm", daemon=True).start()
+            healing.notice()
         yield cast("Facade", facade_of(parts, desk, events))
 
 
 def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
     """Return the facade over opened parts."""
-    from kb.app.doctor import config_check, data_dir_check, index_checks, library_checks, report_of
+    from kb.app.health.examination import Examination
+    from kb.app.health.projections import index_checks
+    from kb.app.generations import GenerationShelf
 
     settings, configuration = parts.settings, parts.configuration
-
-    def doctor() -> Doctor:
-        return report_of([config_check(configuration), data_dir_check(configuration), *library_checks(parts)])
 
     return KebabFacade(
         library=Library(
@@ -131,7 +139,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
             parts.runs,
             parts.job_control,
             desk,
-            model=parts.model,
+            model=lambda: parts.model,
             workspace=configuration.workspace.name,
         ),
         search=Search(parts.ready_retriever, settings.search),
@@ -153,9 +161,9 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
             originals=parts.originals,
         ),
         jobs=Jobs(parts.job_control),
-        index=Index(parts.job_control, desk, lambda: list(index_checks(parts))),
+        index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep)), GenerationShelf(parts)),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
-        system=System(doctor),
+        system=System(Examination(parts, desk)),
         events=events,
     )
 
@@ -171,9 +179,9 @@ def announce(configuration: Configuration, url: str, token: str) -> None:
     os.replace(temporary, file)  # noqa: PTH105 - atomic, overwrites
 
 
-def examine() -> Doctor:
-    """Check everything, even when the configuration or the library cannot be opened."""
-    from kb.app.doctor import config_check, data_dir_check, failed, report_of
+def examine(*, fix: bool = False, deep: bool = False) -> Doctor:
+    """Check everything, even when the configuration or the library cannot be opened; mend as `DoctorRequest` says."""
+    from kb.app.health.surroundings import failed, report_of, surrounding_checks
     from kb.contract.system import DoctorRequest
 
     try:
@@ -182,10 +190,9 @@ def examine() -> Doctor:
         return report_of([failed("config_loaded", error.message, error.hint)])
     try:
         with open_library(configuration, owner="kb doctor") as facade:
-            return facade.system.doctor(DoctorRequest())
+            return facade.system.doctor(DoctorRequest(fix=fix, deep=deep))
     except KebabError as error:
-        checks = [config_check(configuration), data_dir_check(configuration)]
-        return report_of([*checks, failed("sqlite_open", error.message, error.hint)])
+        return report_of([*surrounding_checks(configuration), failed("sqlite_open", error.message, error.hint)])
 
 
 def _has_library(configuration: Configuration) -> bool:

@@ -27,7 +27,7 @@ from kb.domain.recipes import ItemId
 from kb.ingest.embedding import embed_pending
 from kb.ingest.intake import DocumentMaker
 from kb.ingest.library_ports import PendingText, TextIndexWriter, VectorIndexWriter, VectorStore
-from kb.ingest.making import Making
+from kb.ingest.making import MadeDocument, Making
 from kb.ingest.ports import ArtifactStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
 
@@ -125,6 +125,9 @@ class _Begun:
     fingerprint: str
 
 
+_Write = tuple[ShownItem, MadeDocument | None, Callable[[], None]]
+
+
 class BringUp:
     """Makes what a generation lacks. Not to be used twice.
 
@@ -198,17 +201,17 @@ class BringUp:
         self._read(others, len(same), len(outdated))
 
     def _read(self, others: Sequence[ShownItem], done: int, total: int) -> None:
-        batch: list[Callable[[], None]] = []
-        for number, (shown, write) in enumerate(self._written(others), done + 1):
+        batch: list[_Write] = []
+        for number, write in enumerate(self._written(others), done + 1):
             batch.append(write)
-            self._meter.step(number, total, shown.item.path)
+            self._meter.step(number, total, write[0].item.path)
             if len(batch) >= _STAGED_AT_ONCE:
                 self._settle(batch)
                 self._give_way()
         self._settle(batch)
         self._ports.give_back()
 
-    def _written(self, others: Iterable[ShownItem]) -> Iterator[tuple[ShownItem, Callable[[], None]]]:
+    def _written(self, others: Iterable[ShownItem]) -> Iterator[_Write]:
         """Yield what is to be written for each item, in order, while children are at work on the next ones."""
         waiting = deque(others)
         begun: deque[_Begun | ShownItem] = deque()
@@ -218,7 +221,7 @@ class BringUp:
                     self._heed()
                     begun.append(self._begin(waiting.popleft()))
                 first = begun.popleft()
-                yield self._finished(first) if isinstance(first, _Begun) else (first, self._kept(first))
+                yield self._finished(first) if isinstance(first, _Begun) else (first, None, self._kept(first))
         finally:
             for one in begun:
                 if isinstance(one, _Begun):
@@ -253,7 +256,7 @@ class BringUp:
             raise Unreadable(f"no copy of {item.path} is kept, and the file has changed", reason="changed")
         return copy
 
-    def _finished(self, begun: _Begun) -> tuple[ShownItem, Callable[[], None]]:
+    def _finished(self, begun: _Begun) -> _Write:
         shown, ports = begun.shown, self._ports
         try:
             while not begun.making.wait(_GLANCE_S):
@@ -261,31 +264,32 @@ class BringUp:
             made = begun.making.finish()
         except Unreadable as error:
             _log.warning("%s stays as it was: %s", shown.item.path, error.message)
-            return shown, self._kept(shown)
+            return shown, None, self._kept(shown)
         except CannotRun:
             begun.making.cancel()
             raise
         except Exception:  # noqa: BLE001
             # A parser that stumbles over one file costs that file only.
             _log.exception("%s could not be parsed", shown.item.path)
-            return shown, self._kept(shown)
+            return shown, None, self._kept(shown)
         if not made.chunks:
-            return shown, self._kept(shown)
-        if ports.artifacts is not None:
-            ports.artifacts.keep(made.document.doc_id, made.pages, made.transcript)
+            return shown, None, self._kept(shown)
         self._made.read += 1
-        return shown, lambda: ports.build.stage(self._id, shown, made.document, made.chunks, begun.fingerprint)
+        return shown, made, lambda: ports.build.stage(self._id, shown, made.document, made.chunks, begun.fingerprint)
 
     def _kept(self, shown: ShownItem) -> Callable[[], None]:
         return lambda: self._ports.build.take_over(self._id, [shown.item.item_id], whole=False)
 
-    def _settle(self, batch: list[Callable[[], None]]) -> None:
-        if not batch:
-            return
-        if self._ports.artifacts is not None:
-            self._ports.artifacts.settle()
+    def _settle(self, batch: list[_Write]) -> None:
+        """Write what was made. Artifacts only now: what lets urgent work go first may remove those of no document."""
+        artifacts = self._ports.artifacts
+        if artifacts is not None:
+            for _, made, _ in batch:
+                if made is not None:
+                    artifacts.keep(made.document.doc_id, made.pages, made.transcript)
+            artifacts.settle()
         with self._ports.together():
-            for write in batch:
+            for _, _, write in batch:
                 write()
         batch.clear()
 

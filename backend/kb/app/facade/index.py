@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kb.app.facade.generations import GenerationMethods, Shelf
 from kb.app.facade.library import Work
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.reports import rebuilt_to_wire
@@ -14,12 +15,15 @@ from kb.domain.jobs import JobId, JobKind
 from kb.jobs.ports import JobControl
 
 
-class Index:
-    """Builds projections anew and compares them with the library."""
+class Index(GenerationMethods):
+    """Builds projections anew, compares them with the library, and makes other ones beside them."""
 
-    def __init__(self, jobs: JobControl, work: Work, verify: Callable[[], Sequence[IndexCheck]]) -> None:
+    def __init__(
+        self, jobs: JobControl, work: Work, verify: Callable[[bool], Sequence[IndexCheck]], shelf: Shelf
+    ) -> None:
         self._jobs = jobs
         self._work = work
+        self._shelf = shelf
         self._verify = verify
 
     def rebuild(self, request: RebuildRequest) -> Job:
@@ -38,6 +42,5 @@ class Index:
 
     def verify(self, request: VerifyRequest) -> IndexVerify:
         """Compare the projections with the library."""
-        del request
-        checks = tuple(self._verify())
+        checks = tuple(self._verify(request.deep))
         return IndexVerify(ok=all(check.ok for check in checks), checks=checks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from kb.app.next_steps import next_step
@@ -67,7 +67,7 @@ class Library:
         jobs: JobControl,
         work: Work,
         *,
-        model: EmbeddingModel | None,
+        model: Callable[[], EmbeddingModel | None],
         workspace: str,
     ) -> None:
         self._documents = documents
@@ -76,7 +76,7 @@ class Library:
         self._runs = runs
         self._jobs = jobs
         self._work = work
-        self._model = model
+        self._model_now = model
         self._workspace = workspace
 
     def ingest(self, request: IngestRequest) -> Job:
@@ -162,6 +162,11 @@ class Library:
             vectors=counts.vectors,
             needs_attention=counts.attention,
         )
+
+    @property
+    def _model(self) -> EmbeddingModel | None:
+        # Another one after a switch.
+        return self._model_now()
 
     def _states(self, document: DocumentSummary) -> DocStates:
         vector = "done" if document.vector_count >= document.chunk_count else "waiting"

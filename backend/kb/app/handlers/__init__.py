@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from kb.app.bootstrap import Parts
 from kb.app.facade.events import Events
 from kb.app.handlers.backup import BackupHandler, MergeHandler
+from kb.app.handlers.generations import GenerationHandler, SwitchHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
+from kb.app.handlers.repair import RepairHandler
+from kb.app.handlers.room import NeedsRoom
 from kb.domain.jobs import JobId, JobKind
 from kb.jobs.runner import Handler
 
@@ -16,8 +19,11 @@ from kb.jobs.runner import Handler
 def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str | None]) -> Mapping[JobKind, Handler]:
     """Return the handler of every kind."""
     return {
-        JobKind.INGEST: IngestHandler(parts, events, take_password),
-        JobKind.REBUILD: RebuildHandler(parts, events),
-        JobKind.BACKUP: BackupHandler(parts),
-        JobKind.MERGE: MergeHandler(parts, events),
+        JobKind.INGEST: NeedsRoom(parts.configuration, IngestHandler(parts, events, take_password)),
+        JobKind.REBUILD: NeedsRoom(parts.configuration, RebuildHandler(parts, events)),
+        JobKind.REPAIR: RepairHandler(parts, events),
+        JobKind.GENERATION: NeedsRoom(parts.configuration, GenerationHandler(parts, events)),
+        JobKind.SWITCH: SwitchHandler(parts, events),
+        JobKind.BACKUP: NeedsRoom(parts.configuration, BackupHandler(parts)),
+        JobKind.MERGE: NeedsRoom(parts.configuration, MergeHandler(parts, events)),
     }

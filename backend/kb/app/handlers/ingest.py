@@ -15,7 +15,7 @@ from kb.domain.files import Scope
 from kb.domain.jobs import Job, JobId
 from kb.domain.paths import WorkspacePath
 from kb.ingest.pipeline import IngestRun as Run
-from kb.ingest.report import IngestReport
+from kb.ingest.report import IngestReport, Notice
 from kb.ingest.run_ports import IngestOptions
 from kb.jobs.runner import Finished, JobContext
 
@@ -48,14 +48,24 @@ class IngestHandler:
             paths=tuple(WorkspacePath(str(path)) for path in paths) if isinstance(paths, list) else (),
         )
         started = now()
+        self._parts.settle_recipe(is_whole=False)
         run = Run(self._parts.ingest_ports(), scope, options, report=context.report, should_stop=context.should_stop)
         report = run.run()
+        if not scope.paths and not report.canceled:
+            self._parts.settle_recipe(is_whole=True)
+        report = replace(report, notices=(*report.notices, *self._pending()))
         result = report_to_json(report, configuration.workspace.name)
         self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
         self._trim_log()
         self._parts.artifacts.discard(self._parts.orphans())
         self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
+
+    def _pending(self) -> tuple[Notice, ...]:
+        """Say that the settings differ from what serves: nothing of that is done by itself."""
+        pending = self._parts.pending
+        detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
+        return (Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile"),) if pending else ()
 
     def _keep(self, report: IngestReport, run: IngestRun) -> None:
         kept = replace(

@@ -22,12 +22,14 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
     [(JobStatus.RUNNING, "wait until it ends"), (JobStatus.CANCELED, "again")],
     ids=["under way", "over"],
 )
-@pytest.mark.parametrize("kind", JobKind)
+@pytest.mark.parametrize("kind", [JobKind.INGEST, JobKind.REBUILD, JobKind.GENERATION, JobKind.SWITCH])
 def test_a_job_without_a_report_says_what_to_do(kind: JobKind, status: JobStatus, hint: str) -> None:
     job = Job(JobId("j"), kind, status, {}, Progress(), 1, None, None, None, NOON, NOON, None)
     jobs, nothing = cast(Any, SimpleNamespace(get=lambda _id: job)), cast(Any, None)
-    library = Library(nothing, nothing, nothing, nothing, jobs, nothing, model=None, workspace="w")
-    report = library.report if kind is JobKind.INGEST else Index(jobs, nothing, nothing).report
+    library = Library(nothing, nothing, nothing, nothing, jobs, nothing, model=lambda: None, workspace="w")
+    index = Index(jobs, nothing, nothing, nothing)
+    reports = {JobKind.INGEST: library.report, JobKind.REBUILD: index.report}
+    report: Any = reports.get(kind, index.built)
     with pytest.raises(InvalidInput, match=f"is {status.value} and has no report") as caught:
         report(JobRequest(job_id="j"))
     assert caught.value.hint.endswith(hint)
