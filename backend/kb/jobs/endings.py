@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from kb.domain.failures import StorageFailed
 from kb.domain.ids import Json
@@ -93,10 +93,10 @@ class RememberedEnds:
         dead: bool = False,
     ) -> bool:
         """End a job; what cannot be stored is remembered, and `get` says it."""
+        now = datetime.now(UTC)
 
         def ended(kept: Job) -> Job:
             code, message = error or (None, None)
-            now = datetime.now(kept.updated_at.tzinfo)
             shown = replace(kept, status=status, result=result, error_code=code, error_message=message, dead=dead)
             return replace(shown, updated_at=now, finished_at=now)
 

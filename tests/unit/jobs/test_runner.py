@@ -3,90 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable
 
 import pytest
 
 from kb.domain.errors import Unreadable
 from kb.domain.failures import Cancelled, StorageFailed
-from kb.domain.ids import Json
 from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
 from kb.jobs.runner import Finished, Handler, JobContext, JobRunner
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-@dataclass
-class MemoryJobs:
-    """The queue in memory."""
-
-    jobs: dict[JobId, Job] = field(default_factory=dict)
-    cancels: set[JobId] = field(default_factory=set)
-    reports: list[Progress] = field(default_factory=list)
-    broken_claims: int = 0
-    finished: threading.Event = field(default_factory=threading.Event)
-
-    def enqueue(self, kind: JobKind, payload: Mapping[str, Json]) -> Job:
-        job_id = JobId(f"job-{len(self.jobs)}")
-        job = Job(job_id, kind, JobStatus.PENDING, payload, Progress(), 0, None, None, None, NOON, NOON, None)
-        self.jobs[job_id] = job
-        return job
-
-    def claim(self) -> Job | None:
-        if self.broken_claims:
-            self.broken_claims -= 1
-            raise StorageFailed("the library is busy")
-        for job in self.jobs.values():
-            if job.status is JobStatus.PENDING:
-                return self._set(job.job_id, status=JobStatus.RUNNING)
-        return None
-
-    def report(self, job_id: JobId, progress: Progress) -> bool:
-        self.reports.append(progress)
-        return job_id not in self.cancels
-
-    def finish(
-        self,
-        job_id: JobId,
-        status: JobStatus,
-        *,
-        result: Mapping[str, Json] | None = None,
-        error: tuple[str, str] | None = None,
-    ) -> None:
-        code, message = error or (None, None)
-        self._set(job_id, status=status, result=result, error_code=code, error_message=message)
-        self.finished.set()
-
-    def get(self, job_id: JobId) -> Job | None:
-        return self.jobs.get(job_id)
-
-    def recent(self, limit: int) -> list[Job]:
-        return list(self.jobs.values())[::-1][:limit]
-
-    def request_cancel(self, job_id: JobId) -> Job | None:
-        self.cancels.add(job_id)
-        return self.jobs.get(job_id)
-
-    def requeue_orphans(self) -> int:
-        orphans = [job for job in self.jobs.values() if job.status is JobStatus.RUNNING]
-        for job in orphans:
-            self._set(job.job_id, status=JobStatus.PENDING)
-        return len(orphans)
-
-    def _set(self, job_id: JobId, **changes: object) -> Job:
-        self.jobs[job_id] = replace(self.jobs[job_id], **changes)  # type: ignore[arg-type]
-        return self.jobs[job_id]
+from tests.fakes.jobs import FakeJobs
 
 
-def runner(jobs: MemoryJobs, handler: Handler, now: Callable[[], float] | None = None) -> JobRunner:
+def runner(jobs: FakeJobs, handler: Handler, now: Callable[[], float] | None = None) -> JobRunner:
     handlers = {JobKind.INGEST: handler}
-    return JobRunner(jobs, jobs, handlers, now=now) if now else JobRunner(jobs, jobs, handlers)
+    return JobRunner(jobs, handlers, now=now) if now else JobRunner(jobs, handlers)
 
 
 def test_all_pending_jobs_are_run_in_their_order() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     for name in ("a", "b"):
         jobs.enqueue(JobKind.INGEST, {"path": name})
     done: list[object] = []
@@ -98,13 +32,13 @@ def test_all_pending_jobs_are_run_in_their_order() -> None:
     assert runner(jobs, handler).run_until_idle() == 2
     assert done == ["a", "b"]
     assert [job.status for job in jobs.jobs.values()] == [JobStatus.SUCCEEDED] * 2
-    assert jobs.jobs[JobId("job-0")].result == {"read": 1}
+    assert jobs.jobs[JobId("job-1")].result == {"read": 1}
 
 
 def test_what_a_dead_process_left_running_is_run_again() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     jobs.enqueue(JobKind.INGEST, {})
-    jobs.claim()
+    jobs.claim("a dead process", 60.0)
     assert runner(jobs, lambda job, context: Finished()).run_until_idle() == 1
 
 
@@ -118,23 +52,24 @@ def test_what_a_dead_process_left_running_is_run_again() -> None:
     ],
 )
 def test_an_error_ends_the_job_with_its_code(error: Exception, status: JobStatus, code: str, message: str) -> None:
-    jobs = MemoryJobs()
-    jobs.enqueue(JobKind.INGEST, {})
+    jobs = FakeJobs()
+    jobs.enqueue(JobKind.INGEST, {}, most_attempts=1)
 
     def handler(job: Job, context: JobContext) -> Finished:
         raise error
 
     runner(jobs, handler).run_until_idle()
-    job = jobs.jobs[JobId("job-0")]
+    job = jobs.jobs[JobId("job-1")]
     assert (job.status, job.error_code) == (status, code)
+    assert not job.dead
     assert message in str(job.error_message)
     assert "secret" not in str(job.error_message)
 
 
 @pytest.mark.parametrize("error", [None, Unreadable("no"), RuntimeError("bug"), Cancelled("enough")])
 def test_the_end_of_a_job_is_told_once_the_store_has_it(error: Exception | None) -> None:
-    jobs = MemoryJobs()
-    job = jobs.enqueue(JobKind.INGEST, {})
+    jobs = FakeJobs()
+    job = jobs.enqueue(JobKind.INGEST, {}, most_attempts=1)
     told: list[tuple[str, bool]] = []
 
     def handler(_job: Job, _context: object) -> Finished:
@@ -147,12 +82,12 @@ def test_the_end_of_a_job_is_told_once_the_store_has_it(error: Exception | None)
         assert found is not None
         told.append((job_id, found.status in {JobStatus.PENDING, JobStatus.RUNNING}))
 
-    JobRunner(jobs, jobs, {JobKind.INGEST: handler}, ended=ended).run_until_idle()
+    JobRunner(jobs, {JobKind.INGEST: handler}, ended=ended).run_until_idle()
     assert told == [(job.job_id, False)]
 
 
 def test_a_kind_nobody_handles_fails_and_the_next_job_runs() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     jobs.enqueue(JobKind.REBUILD, {})
     jobs.enqueue(JobKind.INGEST, {})
     runner(jobs, lambda job, context: Finished()).run_until_idle()
@@ -160,7 +95,7 @@ def test_a_kind_nobody_handles_fails_and_the_next_job_runs() -> None:
 
 
 def test_a_canceled_job_keeps_what_it_has_to_say() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     job = jobs.enqueue(JobKind.INGEST, {})
     clock = iter(range(100))
 
@@ -176,7 +111,7 @@ def test_a_canceled_job_keeps_what_it_has_to_say() -> None:
 
 
 def test_progress_goes_to_the_store_now_and_then_and_to_the_listener_always() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     jobs.enqueue(JobKind.INGEST, {})
     heard: list[int] = []
     time = 0.0
@@ -190,7 +125,6 @@ def test_progress_goes_to_the_store_now_and_then_and_to_the_listener_always() ->
 
     JobRunner(
         jobs,
-        jobs,
         {JobKind.INGEST: handler},
         listener=lambda job, progress: heard.append(progress.done),
         now=lambda: time,
@@ -200,7 +134,7 @@ def test_progress_goes_to_the_store_now_and_then_and_to_the_listener_always() ->
 
 
 def test_ctrl_c_marks_the_job_canceled_and_goes_on_up() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     jobs.enqueue(JobKind.INGEST, {})
 
     def handler(job: Job, context: JobContext) -> Finished:
@@ -208,24 +142,24 @@ def test_ctrl_c_marks_the_job_canceled_and_goes_on_up() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         runner(jobs, handler).run_until_idle()
-    assert jobs.jobs[JobId("job-0")].status is JobStatus.CANCELED
+    assert jobs.jobs[JobId("job-1")].status is JobStatus.CANCELED
 
 
 def test_a_server_runs_jobs_that_come_later_and_outlives_a_busy_store() -> None:
-    jobs = MemoryJobs(broken_claims=1)
+    jobs = FakeJobs(broken_claims=1)
     server = runner(jobs, lambda job, context: Finished())
     server.start()
     try:
         jobs.enqueue(JobKind.INGEST, {})
         server.wake()
-        assert jobs.finished.wait(10)
-        assert jobs.jobs[JobId("job-0")].status is JobStatus.SUCCEEDED
+        assert jobs.ended.wait(10)
+        assert jobs.jobs[JobId("job-1")].status is JobStatus.SUCCEEDED
     finally:
         assert server.stop()
 
 
 def test_a_listener_that_breaks_does_not_end_the_thread_that_others_wait_for() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     told: list[JobId] = []
 
     def ended(job_id: JobId) -> None:
@@ -233,21 +167,21 @@ def test_a_listener_that_breaks_does_not_end_the_thread_that_others_wait_for() -
         if len(told) == 1:
             raise RuntimeError("a bug")
 
-    server = JobRunner(jobs, jobs, {JobKind.INGEST: lambda job, context: Finished()}, ended=ended)
+    server = JobRunner(jobs, {JobKind.INGEST: lambda job, context: Finished()}, ended=ended)
     jobs.enqueue(JobKind.INGEST, {})
     server.start()
     try:
-        assert jobs.finished.wait(10)
-        jobs.finished.clear()
+        assert jobs.ended.wait(10)
+        jobs.ended.clear()
         jobs.enqueue(JobKind.INGEST, {})
         server.wake()
-        assert jobs.finished.wait(10)
+        assert jobs.ended.wait(10)
     finally:
         assert server.stop()
 
 
 def test_a_job_under_way_when_the_server_ends_goes_on_at_the_next_start() -> None:
-    jobs = MemoryJobs()
+    jobs = FakeJobs()
     jobs.enqueue(JobKind.INGEST, {})
     begun = threading.Event()
 
@@ -261,10 +195,11 @@ def test_a_job_under_way_when_the_server_ends_goes_on_at_the_next_start() -> Non
     server.start()
     assert begun.wait(10)
     assert server.stop()
-    assert jobs.jobs[JobId("job-0")].status is JobStatus.RUNNING
+    waiting = jobs.jobs[JobId("job-1")]
+    assert (waiting.status, waiting.attempts) == (JobStatus.PENDING, 0)
     assert runner(jobs, lambda job, context: Finished()).run_until_idle() == 1
-    assert jobs.jobs[JobId("job-0")].status is JobStatus.SUCCEEDED
+    assert jobs.jobs[JobId("job-1")].status is JobStatus.SUCCEEDED
 
 
 def test_stopping_a_runner_that_never_started_is_nothing() -> None:
-    assert runner(MemoryJobs(), lambda job, context: Finished()).stop()
+    assert runner(FakeJobs(), lambda job, context: Finished()).stop()

@@ -1,4 +1,4 @@
-"""Jobs of the program: what is left of the index log after an ingest."""
+"""Jobs that read: what is left of the index log afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from kb.app.bootstrap import Parts
 from kb.app.facade.events import Events
-from kb.app.work import JobDesk
+from kb.app.handlers.ingest import IngestHandler
 from tests.builders import MODEL
 
 
@@ -36,8 +36,6 @@ def test_the_log_is_kept_for_an_index_that_is_behind_and_not_for_a_lost_one(
         text_index=SimpleNamespace(position=lambda: 9),
         vector_indexes=[SimpleNamespace(position=lambda _model, at=at: at) for at in positions],
         log=log,
-        job_store=None,
-        job_control=None,
     )
-    JobDesk(cast("Parts", parts), Events())._trim_log()
+    IngestHandler(cast("Parts", parts), Events(), lambda _job: None)._trim_log()
     assert log.calls == [trimmed]
