@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-_WORDS = (
+WORDS = (
     "library", "keeps", "every", "note", "people", "write", "about", "gardens", "rivers", "engines", "markets",
     "letters", "music", "weather", "bread", "stone", "light", "paper", "winter", "harbour", "window", "teacher",
     "number", "signal", "copper", "branch", "garden", "matter", "season", "bridge", "valley",
@@ -158,17 +158,17 @@ def ingest(parts: Any, *, workers: int = 1, summary_only: bool = False) -> Any:
 def _note(chance: random.Random, number: int, sections: int) -> Iterator[str]:
     yield f"# Note {number}"
     for section in range(sections):
-        yield f"## {chance.choice(_WORDS).title()} {section}"
+        yield f"## {chance.choice(WORDS).title()} {section}"
         for _ in range(3):
-            yield " ".join(chance.choices(_WORDS, k=70)).capitalize() + "."
+            yield " ".join(chance.choices(WORDS, k=70)).capitalize() + "."
         yield " ".join(chance.choices(_HANGUL, k=50)) + "."
         yield "".join(chance.choices(_HAN, k=160)) + "。"
-        yield "\n".join(f"- {' '.join(chance.choices(_WORDS, k=9))}" for _ in range(4))
+        yield "\n".join(f"- {' '.join(chance.choices(WORDS, k=9))}" for _ in range(4))
 
 
 def _made_questions() -> QuestionSet:
     chance = random.Random(11)
-    passages = tuple(" ".join(chance.choices(_WORDS, k=120)) + f" item{n}." for n in range(240))
+    passages = tuple(" ".join(chance.choices(WORDS, k=120)) + f" item{n}." for n in range(240))
     questions = [(" ".join([*chance.sample(passages[n].split(), 6), f"item{n}"]), n) for n in range(240)]
     return QuestionSet("made passages", passages, tuple(questions))
 

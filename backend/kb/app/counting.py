@@ -26,9 +26,16 @@ class Embedder(Protocol):
 
 
 class CountingEmbedder:
-    """Counts passages embedded, so that a rebuild can show that it embedded none."""
+    """Counts passages embedded, so that a rebuild can show that it embedded none; questions go before passages.
 
-    def __init__(self, embedder: Embedder, tokenizer: Tokenizer) -> None:
+    Args:
+        embedder: does the work.
+        tokenizer: its own.
+        let_by: called before each passage; returns when a question that is being answered is through, or soon.
+    """
+
+    def __init__(self, embedder: Embedder, tokenizer: Tokenizer, let_by: Callable[[], object] = lambda: None) -> None:
+        self._let_by = let_by
         self._embedder = embedder
         self.tokenizer = tokenizer
         self.passages = 0
@@ -40,6 +47,7 @@ class CountingEmbedder:
 
     def embed_passage(self, text: str) -> Vector:
         """Return the vector of a passage."""
+        self._let_by()
         self.passages += 1
         return self._embedder.embed_passage(text)
 

@@ -8,10 +8,12 @@ import re
 import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.pace import Pace
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.domain.chunks import StoredChunk
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
@@ -89,7 +91,9 @@ class SqliteGatedChunks:
         self._by_chunk, self._by_document = _gates(generation)
         self._facts_lock = threading.Lock()
         self._facts: tuple[int, str | None, LibraryFacts] | None = None
+        self._counting = Pace()
         self._sample: tuple[int, int, tuple[ChunkKey, ...]] | None = None
+        self._sampling = Pace()
 
     def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
         """Return those of `keys` that pass the final gate."""
@@ -125,25 +129,39 @@ class SqliteGatedChunks:
     def sample(self, count: int) -> Sequence[ChunkKey]:
         """Return the keys of the `count` visible chunks with the smallest chunk ids, all if fewer.
 
-        Ids are hashes: the smallest are a fair sample, and the same one after a rebuild.
+        Ids are hashes: the smallest are a fair sample, and the same one after a rebuild. Of a large library that
+        changes all the while, one of a moment ago.
         """
         with self._facts_lock:
-            revision = self._library.revision
-            if self._sample is None or self._sample[:2] != (revision, count):
+            revision, known = self._library.revision, self._sample
+            if known is None or known[1] != count or (known[0] != revision and self._sampling.is_due()):
                 sql = f"SELECT c.chunk_key FROM {self._by_chunk} ORDER BY c.chunk_id LIMIT ?"
-                keys = tuple(ChunkKey(key) for (key,) in self._library.rows(sql, (count,)))
-                self._sample = (revision, count, keys)
-            return self._sample[2]
+                with self._sampling.timed():
+                    keys = tuple(ChunkKey(key) for (key,) in self._library.rows(sql, (count,)))
+                self._sample = known = (revision, count, keys)
+            return known[2]
 
     def facts(self, model: EmbeddingModel | None) -> LibraryFacts:
-        """Return the counts of what can be searched now; counted once per change of the library."""
+        """Return the counts of what can be searched now; counted once per change of the library.
+
+        Counting takes time that grows with the library. While a large one changes all the while, the counts may be of
+        some moments ago (`Pace`); the positions are always those of now.
+        """
         fingerprint = model.fingerprint() if model else None
         with self._facts_lock:
-            revision = self._library.revision
-            if self._facts is None or self._facts[:2] != (revision, fingerprint):
+            revision, known = self._library.revision, self._facts
+            if known is None or known[1] != fingerprint or (known[0] != revision and self._counting.is_due()):
                 count = self._count if self._generation is None else self._count_built
-                self._facts = (revision, fingerprint, count(fingerprint))
-            return self._facts[2]
+                with self._counting.timed():
+                    self._facts = known = (revision, fingerprint, count(fingerprint))
+            facts = known[2]
+            return facts if known[0] == revision or self._generation is not None else self._moved(facts, fingerprint)
+
+    def _moved(self, facts: LibraryFacts, fingerprint: str | None) -> LibraryFacts:
+        """Return the counts of a moment ago with the positions of now."""
+        with self._library.view() as connection:
+            position = _last_vector(connection, fingerprint)
+            return replace(facts, vector_position=position, text_position=_last_text(connection))
 
     def _count(self, fingerprint: str | None) -> LibraryFacts:
         with self._library.view() as connection:

@@ -15,8 +15,6 @@ from kb.adapters.workers.confinement import give_back_memory
 from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.making import MakingParts
 from kb.app.bootstrap.projections import index_folder
-from kb.app.bootstrap.searching import Turnstile
-from kb.app.config_file import Configuration
 from kb.domain.errors import InvalidInput
 from kb.domain.failures import ModelUnavailable
 from kb.domain.files import FileBytes
@@ -34,10 +32,6 @@ _HEAD = 1 << 16
 
 class GenerationParts(MakingParts):
     """Generations beside the serving one."""
-
-    def __init__(self, configuration: Configuration) -> None:
-        super().__init__(configuration)
-        self.turnstile = Turnstile()
 
     @made_once
     def generation_build(self) -> SqliteGenerationBuild:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kb.adapters.sqlite.generations import SqliteGenerations
 from kb.app.bootstrap.library import LibraryParts
 from kb.app.bootstrap.made_once import made_once
+from kb.app.bootstrap.searching import Turnstile
 from kb.app.config_file import Configuration
 from kb.app.counting import CountingEmbedder
 from kb.app.models import find_folder, find_language_model
@@ -30,6 +31,7 @@ class ModelParts(LibraryParts):
         super().__init__(configuration)
         self.model_problem: ModelUnavailable | None = None
         self._wanted_embedder: CountingEmbedder | None = None
+        self.turnstile = Turnstile()
         self._models_lock = threading.RLock()
         self._language_models: dict[str, LlamaCppModel] = {}
 
@@ -129,4 +131,4 @@ class ModelParts(LibraryParts):
         from kb.adapters.models.embedding.fastembed_embedder import FastembedEmbedder
         from kb.adapters.models.embedding.tokenizer import EmbedderTokenizer
 
-        return CountingEmbedder(FastembedEmbedder(folder), EmbedderTokenizer(folder))
+        return CountingEmbedder(FastembedEmbedder(folder), EmbedderTokenizer(folder), self.turnstile.let_by)

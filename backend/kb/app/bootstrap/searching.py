@@ -12,6 +12,7 @@ from kb.retrieval.retriever import Retriever
 from kb.retrieval.values import SearchQuery
 
 _PATIENCE_S = 5.0
+_COURTESY_S = 0.2
 
 
 class Turnstile:
@@ -35,6 +36,15 @@ class Turnstile:
             with self._changed:
                 self._inside -= 1
                 self._changed.notify_all()
+
+    def let_by(self) -> None:
+        """Wait while a search is inside, at most a fifth of a second: background work asks at its safe points.
+
+        The bound keeps indexing going however many people search.
+        """
+        if self._inside:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._inside, _COURTESY_S)
 
     @contextmanager
     def shut(self) -> Iterator[None]:

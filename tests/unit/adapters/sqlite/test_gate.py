@@ -7,6 +7,7 @@ import pytest
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS
+from kb.adapters.sqlite.pace import Pace
 from kb.domain.search import SearchFilters
 from tests.builders import MODEL, staged
 from tests.contracts.library import Ports
@@ -106,3 +107,16 @@ def test_more_keys_than_one_statement_holds(library: Library, ports: Ports) -> N
     ports.publish(staged("long.md", *(f"Paragraph {number}." for number in range(1203))))
     keys = ports.gate.matching(SearchFilters())
     assert len(ports.gate.visible(keys)) == 1203
+
+
+def test_counts_of_a_moment_ago_come_with_the_positions_of_now(
+    ready: Library, ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ports.gate.facts(MODEL)
+    monkeypatch.setattr(Pace, "is_due", lambda _pace: False)
+    ports.publish(staged("c.md", "Another."))
+    ports.embed()
+    facts = ports.gate.facts(MODEL)
+    assert facts.chunks == first.chunks
+    assert facts.text_position > first.text_position
+    assert facts.vector_position > first.vector_position
