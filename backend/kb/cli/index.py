@@ -1,4 +1,4 @@
-"""`kb index rebuild` and `kb index verify`."""
+"""`kb index rebuild` and `kb index verify`; what is about generations stands in `generations`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kb.cli import generations
 from kb.cli.command import command, group
 from kb.cli.doctor import print_checks
 from kb.cli.ingest import wait_for
@@ -18,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
     commands = group(app, "index", "Build or check the indexes made from the library.")
     _add_rebuild(commands)
     _add_verify(commands)
+    generations.add_to(commands)
 
 
 def _add_rebuild(commands: typer.Typer) -> None:
@@ -53,12 +55,18 @@ def _add_rebuild(commands: typer.Typer) -> None:
 
 def _add_verify(commands: typer.Typer) -> None:
     @command(commands)
-    def verify(out: Output) -> Exit:
+    def verify(
+        out: Output,
+        *,
+        deep: Annotated[
+            bool, typer.Option("--deep", help="Compare every entry, and read every stored vector.")
+        ] = False,
+    ) -> Exit:
         """Compare the indexes with the library."""
         from kb.contract.index import VerifyRequest
 
         with library(out, "kb index verify") as facade:
-            report = facade.index.verify(VerifyRequest())
+            report = facade.index.verify(VerifyRequest(deep=deep))
         out.wire(report)
         print_checks(out, report.checks)
         return HIT if report.ok else UNHEALTHY
