@@ -10,7 +10,6 @@ from kb.app.handlers.backup import BackupHandler, MergeHandler
 from kb.app.handlers.generations import GenerationHandler, SwitchHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
-from kb.app.handlers.repair import RepairHandler
 from kb.app.handlers.room import NeedsRoom
 from kb.domain.jobs import JobId, JobKind
 from kb.jobs.runner import Handler
@@ -21,7 +20,6 @@ def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str 
     return {
         JobKind.INGEST: NeedsRoom(parts.configuration, IngestHandler(parts, events, take_password)),
         JobKind.REBUILD: NeedsRoom(parts.configuration, RebuildHandler(parts, events)),
-        JobKind.REPAIR: RepairHandler(parts, events),
         JobKind.GENERATION: NeedsRoom(parts.configuration, GenerationHandler(parts, events)),
         JobKind.SWITCH: SwitchHandler(parts, events),
         JobKind.BACKUP: NeedsRoom(parts.configuration, BackupHandler(parts)),
