@@ -38,7 +38,7 @@ NOTES = {
 }
 # Different by nature: times, ids of a run.
 FLEETING = {"trace_id", "duration_ms", "milliseconds", "latency_ms", "created_at", "took_ms"}
-STARTING = {"library/ingest", "index/rebuild"}
+STARTING = {"library/ingest", "index/rebuild", "backup/create", "backup/merge"}
 
 
 @dataclass
@@ -96,12 +96,14 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
             threading.Event().wait(0.02)
         ids[name] = job.id
+    backup = _backups(facade)
     chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
     answer = facade.answers.ask(AskRequest(question="When does the backup run?", mode="lexical"))
     return {
         "answers/ask": {"question": "When does the backup run?", "mode": "lexical"},
         "answers/get": {"trace_id": answer.retrieval.trace_id},
         "answers/stop": {"trace_id": "ret_1"},
+        **backup,
         "chunks/inspect": {"chunk_id": chunk},
         "chunks/list": {"doc": "ops/backup.md"},
         "index/report": {"job_id": ids["rebuild"]},
@@ -116,6 +118,26 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "viewer/context": {"chunk_id": chunk},
         "viewer/open": {"citation": "ops/backup.md#L5", "quote": "runs on  Sunday"},
     }
+
+
+def _backups(facade: Facade) -> dict[str, dict[str, Any]]:
+    """Write a backup and merge it where everything is the same; say with what to ask for both."""
+    made = _over(facade, facade.backup.create(_request("backup/create", {"file": None})))
+    (file,) = (backup.file for backup in facade.backup.list(_request("backup/list", {})).backups)
+    merged = _over(facade, facade.backup.merge(_request("backup/merge", {"file": file})))
+    return {
+        "backup/merged": {"job_id": merged},
+        "backup/report": {"job_id": made},
+        "backup/verify": {"file": file},
+    }
+
+
+def _over(facade: Facade, job: Any) -> str:
+    while job.finished_at is None:
+        threading.Event().wait(0.02)
+        job = facade.jobs.get(JobRequest(job_id=job.id))
+    assert job.status == "succeeded", job.error
+    return str(job.id)
 
 
 METHODS = {f"{method.group}/{method.name}": method for method in methods_of(contract_groups())}
