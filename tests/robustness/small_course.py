@@ -158,4 +158,6 @@ def _difference(one: Any, other: Any) -> Any:
         return {key: _difference(one.get(key), other.get(key)) for key in every if one.get(key) != other.get(key)}
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return [_difference(mine, yours) for mine, yours in zip(one, other, strict=True) if mine != yours]
+    if isinstance(one, list) and isinstance(other, list):
+        return [row for row in one if row not in other], [row for row in other if row not in one]
     return one, other

@@ -9,6 +9,7 @@ had on disk stands in `removals`. A kill anywhere leaves work that the next purg
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -53,10 +54,13 @@ _PURGING = """
 SELECT p.doc_id, coalesce((SELECT block_count FROM documents d WHERE d.doc_id = p.doc_id), 0)
 FROM (SELECT DISTINCT doc_id FROM document_versions WHERE state = 'purging') p ORDER BY p.doc_id
 """
-_UNUSED_ASSETS = """
-SELECT asset_id FROM assets WHERE asset_id NOT IN (SELECT asset_id FROM documents)
-AND asset_id NOT IN (SELECT asset_id FROM items WHERE asset_id IS NOT NULL AND deleted_at IS NULL)
-"""
+_UNUSED = (
+    "NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset_id = assets.asset_id)"
+    # Not EXISTS: there is no index on it, so all are listed, once for many originals.
+    " AND asset_id NOT IN (SELECT asset_id FROM items WHERE asset_id IS NOT NULL AND deleted_at IS NULL)"
+)
+_UNUSED_ASSETS = f"SELECT asset_id FROM assets WHERE {_UNUSED}"
+_UNUSED_AMONG = f"SELECT asset_id FROM assets WHERE asset_id IN (SELECT value FROM json_each(?)) AND {_UNUSED}"
 _FORGOTTEN = """
 SELECT item_id FROM items i WHERE i.deleted_at <= ?
 AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.item_id = i.item_id AND v.state <> 'purged')
@@ -113,19 +117,18 @@ class SqlitePurge:
 
     def finish(self) -> tuple[int, tuple[str, ...]]:
         """Remove what is `purging`, also what a killed purge left; return the bytes freed and the copies let go of."""
-        purging = self._library.rows(_PURGING)
         freed, held = 0, 0
         batch: list[str] = []
-        for doc_id, blocks in purging:
+        copies: list[tuple[str, int]] = []
+        for doc_id, blocks in self._library.rows(_PURGING):
             freed += self._remove_chunks(doc_id)
             batch.append(doc_id)
             held += blocks + 1
             if held >= SLICE:
-                self._remove_documents(batch)
+                copies += self._remove_documents(batch)
                 batch, held = [], 0
-        self._remove_documents(batch)
-        copies, bytes_of_copies = self.remove_unused_copies() if purging else ((), 0)
-        return freed + bytes_of_copies, copies
+        copies += self._remove_documents(batch)
+        return freed + sum(size for _, size in copies), tuple(path for path, _ in copies)
 
     def remove_unused_vectors(self) -> int:
         """Remove vectors that belong to no passage; return how many."""
@@ -143,21 +146,12 @@ class SqlitePurge:
     def remove_unused_copies(self) -> tuple[tuple[str, ...], int]:
         """Forget the bytes of originals that no document and no file has; their copies are put into the outbox."""
         unused = self._library.rows(_UNUSED_ASSETS)
-        paths: list[str] = []
-        freed = 0
+        copies: list[tuple[str, int]] = []
         for part in _parts(unused, SLICE):
             with self._library.transaction() as connection:
-                for (asset_id,) in part:
-                    row = connection.execute(
-                        "DELETE FROM assets WHERE asset_id = ? RETURNING storage_kind, storage_path, byte_len",
-                        (asset_id,),
-                    ).fetchone()
-                    if row and row[0] == "copied":
-                        put_removals(connection, "asset", (row[1],))
-                        paths.append(row[1])
-                        freed += row[2]
+                copies += _remove_assets(connection, [asset_id for (asset_id,) in part])
             self._heed()
-        return tuple(paths), freed
+        return tuple(path for path, _ in copies), sum(size for _, size in copies)
 
     def _expendable(self, keep_versions: int, keep_deleted_days: int) -> tuple[list[tuple[str, int, str]], int]:
         values = (keep_versions, _before(keep_deleted_days))
@@ -183,19 +177,25 @@ class SqlitePurge:
             if len(keys) < SLICE:
                 return freed
 
-    def _remove_documents(self, doc_ids: Sequence[str]) -> None:
+    def _remove_documents(self, doc_ids: Sequence[str]) -> list[tuple[str, int]]:
+        """Remove documents, and in the same transaction what only they had; return path and size of their copies."""
         if not doc_ids:
-            return
+            return []
+        assets: set[str] = set()
         with self._library.transaction() as connection:
             for doc_id in doc_ids:
                 (needed,) = connection.execute(f"SELECT {_NEEDED_DOCUMENT}", (doc_id,)).fetchone()
                 if not needed:
-                    connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,))
+                    gone = connection.execute("DELETE FROM documents WHERE doc_id = ? RETURNING asset_id", (doc_id,))
+                    assets.update(asset_id for (asset_id,) in gone.fetchall())
                     put_removals(connection, "artifacts", (doc_id,))
                 connection.execute(
                     "UPDATE document_versions SET state = 'purged' WHERE doc_id = ? AND state = 'purging'", (doc_id,)
                 )
+            # Not after it: a kill in between would leave copies that nobody looks for any more.
+            copies = _remove_assets(connection, sorted(assets))
         self._heed()
+        return copies
 
     def _forget_items(self, keep_deleted_days: int) -> None:
         for part in _parts(self._library.rows(_FORGOTTEN, (_before(keep_deleted_days),)), SLICE):
@@ -210,6 +210,19 @@ def put_removals(connection: sqlite3.Connection, kind: str, names: Iterable[str]
         "INSERT OR IGNORE INTO removals (kind, name, created_at) VALUES (?,?,?)",
         ((kind, name, now_text()) for name in names),
     )
+
+
+def _remove_assets(connection: sqlite3.Connection, asset_ids: Iterable[str]) -> list[tuple[str, int]]:
+    """Forget those originals that no document and no file has; return path and size of copies, now in the outbox."""
+    copies = []
+    for (asset_id,) in connection.execute(_UNUSED_AMONG, (json.dumps(list(asset_ids)),)).fetchall():
+        row = connection.execute(
+            "DELETE FROM assets WHERE asset_id = ? RETURNING storage_kind, storage_path, byte_len", (asset_id,)
+        ).fetchone()
+        if row and row[0] == "copied":
+            put_removals(connection, "asset", (row[1],))
+            copies.append((str(row[1]), int(row[2])))
+    return copies
 
 
 def _remove_vectors(connection: sqlite3.Connection, text_hashes: Iterable[bytes]) -> int:

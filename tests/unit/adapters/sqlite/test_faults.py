@@ -143,6 +143,6 @@ def test_after_a_failed_commit_the_same_library_goes_on(
     with closing(open_library(fresh(), fault)) as library:
         fault.armed = True
         with pytest.raises(StorageFailed):
-            SqliteItemStore(library).delete_items([])
+            SqliteItemStore(library).delete_items([DOCUMENTS[0].item.item_id])
         work(library)
         assert logical_state(library.reader()) == undisturbed
