@@ -128,6 +128,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
     from kb.app.health.examination import Examination
     from kb.app.health.projections import index_checks
     from kb.app.generations import GenerationShelf
+    from kb.app.shelves import version_shelf
 
     settings, configuration = parts.settings, parts.configuration
 
@@ -141,6 +142,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
             desk,
             model=lambda: parts.model,
             workspace=configuration.workspace.name,
+            shelf=version_shelf(parts, desk, events),
         ),
         search=Search(parts.ready_retriever, settings.search),
         answers=Answers(

@@ -39,6 +39,9 @@ class StorageSettings(Section):
         default=True, description="Keep content-addressed copies, so that old answers still open."
     )
     kept_versions: int = Field(3, ge=0, le=100, description="Earlier versions kept of a document, beside cited ones.")
+    keep_deleted_days: int = Field(
+        30, ge=0, le=36_500, description="What was read of a file that is gone is kept so long, should it come back."
+    )
 
 
 class IndexingSettings(Section):

@@ -12,6 +12,7 @@ from kb.cli.layout import padded
 from kb.cli.ledgers import numbers, print_coverage, print_item, print_masked, print_unread_item, reason_text
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
+from kb.cli.versions import show_versions
 from kb.cli.wording import places_label
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def _add_show(app: typer.Typer) -> None:
             bool, typer.Option("--coverage", help="What became of each page, second or part of it.")
         ] = False,
         masked: Annotated[bool, typer.Option("--masked", help="Where secrets were left out, without them.")] = False,
+        versions: Annotated[bool, typer.Option("--versions", help="What it has been, and why that is kept.")] = False,
+        diff: Annotated[
+            str | None, typer.Option("--diff", help="What changed: A..B by number, or `last` for the newest two.")
+        ] = None,
     ) -> Exit:
         """Show what is known about one file, and its outline."""
         from kb.app.requests import request_of
@@ -73,7 +78,9 @@ def _add_show(app: typer.Typer) -> None:
                 ledger = facade.library.coverage(request_of(CoverageRequest, doc_path=item.doc_path))
                 out.wire(ledger)
                 print_coverage(out, ledger)
-            if not masked and not coverage:
+            if versions or diff is not None:
+                show_versions(out, facade, doc, listed=versions, diff=diff)
+            if not (masked or coverage or versions or diff is not None):
                 _show(out, facade, item, doc)
         return HIT
 
@@ -197,6 +204,7 @@ def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
         ("state", item.state if item.state != "ready" else ""),
         ("reason", reason_text(item.reason) if item.reason else ""),
         ("next step", item.next_step or ""),
+        ("taken out", "" if item.included else f"yes; `kb remove {document.doc_path} --undo` puts it back"),
         ("updated", document.updated_at.isoformat(timespec="seconds")),
         ("made by", f"{document.parser_version}, {document.chunker_version}"),
     ]

@@ -12,6 +12,7 @@ from kb.cli.doctor import print_checks
 from kb.cli.ingest import wait_for
 from kb.cli.output import ERROR, HIT, UNHEALTHY, Exit, Output
 from kb.cli.session import library
+from kb.cli.tidying import add_tidying
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,6 +20,7 @@ def add_to(app: typer.Typer) -> None:
     commands = group(app, "index", "Build or check the indexes made from the library.")
     _add_rebuild(commands)
     _add_verify(commands)
+    add_tidying(commands)
     generations.add_to(commands)
 
 

@@ -10,11 +10,14 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
-from kb.cli import ask, backup, doctor, documents, index, ingest, init, jobs, search, serve
+from kb.cli import ask, backup, doctor, documents, index, ingest, init, jobs, remove, search, serve
 from kb.cli.command import show_help
 from kb.cli.output import ERROR, HIT, Output
 
-_ORDER = ("init", "ingest", "search", "ask", "list", "show", "inspect", "index", "jobs", "backup", "doctor", "serve")
+_ORDER = (
+    *("init", "ingest", "search", "ask", "list", "show", "inspect"),
+    *("index", "remove", "jobs", "backup", "doctor", "serve"),
+)
 # How typer begins its two kinds of suggestions.
 _SUGGESTION = re.compile(r"\. Did you mean | \(Possible options: ")
 
@@ -52,7 +55,7 @@ def _kb(
     show_help(context)
 
 
-for module in (init, ingest, search, ask, documents, index, jobs, backup, doctor, serve):
+for module in (init, ingest, search, ask, documents, index, jobs, remove, backup, doctor, serve):
     module.add_to(app)
 
 

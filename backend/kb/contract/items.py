@@ -28,7 +28,8 @@ class ItemRequest(Request):
 class ItemEntry(Wire):
     """One file; `reason` says why it cannot be searched. Fields after `coverage` are optional.
 
-    `coverage_kinds` are what `coverage` counts, `unread` the units that failed or wait, `next_step` what to do.
+    `coverage_kinds` are what `coverage` counts, `unread` the units that failed or wait, `next_step` what to do;
+    `included` is false once a person took the file out of the library.
     """
 
     item_id: str
@@ -43,6 +44,7 @@ class ItemEntry(Wire):
     unread: tuple[CoverageUnit, ...] = ()
     needs_attention: bool = False
     next_step: str | None = None
+    included: bool = True
 
 
 class Items(Wire):

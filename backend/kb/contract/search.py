@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from kb.contract.base import Open, Request, Wire
+from kb.contract.base import Open, Request, Wire, absent_when_none
 from kb.contract.citation import Citation
 
 MAX_QUERY = 4_000
@@ -108,3 +108,5 @@ class SearchHit(Wire):
     title: str | None = None
     lang: str | None = None
     media: str | None = None
+    stale: bool | None = absent_when_none
+    """True when the file is newer than this passage, and its newer content could not be read."""

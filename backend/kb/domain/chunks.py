@@ -91,7 +91,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as read from the library, with what is shown of its document."""
+    """A chunk as read from the library, with what is shown of its document.
+
+    Attributes:
+        is_stale: the file is newer than this, and its newer content could not be read.
+    """
 
     key: ChunkKey
     chunk: Chunk
@@ -100,3 +104,4 @@ class StoredChunk:
     title: str
     lang: str
     media: str
+    is_stale: bool = False

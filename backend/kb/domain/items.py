@@ -95,6 +95,7 @@ class Item:
         reason: why it cannot be searched, `word: sentence`; None when it can.
         fingerprint: parser, chunker and policy its active document was made with.
         coverage: what became of its pages, seconds or parts when no document came of it.
+        included: False once a person took it out of the library; it is not read then.
     """
 
     item_id: ItemId
@@ -108,6 +109,7 @@ class Item:
     active_doc_id: DocumentId | None = None
     fingerprint: str | None = None
     coverage: tuple[CoverageUnit, ...] = ()
+    included: bool = True
 
     @property
     def container(self) -> WorkspacePath | None:

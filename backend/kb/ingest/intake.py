@@ -105,6 +105,8 @@ class Intake:
             StorageFailed: the library cannot be read.
         """
         file, item, content, _ = change
+        if item and not item.included:  # inside a container: others are not even planned
+            return Begun(change, Outcome(report=unchanged(item)))
         if content is None:
             try:
                 content = self.files.read(file)

@@ -79,7 +79,7 @@ def make_plan(
             continue
         item = live.pop(entry.path, None)
         inside = members.pop(entry.path, {})
-        if item is None or _needs_reading(item, entry, inside.values(), is_current, retries):
+        if item is None or (item.included and _needs_reading(item, entry, inside.values(), is_current, retries)):
             plan.changes.append(Change(entry, item))
             plan.members[entry.path] = inside
             continue

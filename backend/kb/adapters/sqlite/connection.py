@@ -212,6 +212,17 @@ class Library:
         self._readers.add(reader)
         return reader
 
+    def vacuum(self) -> None:
+        """Write the file anew without the room of removed rows; who reads goes on, who writes waits.
+
+        Raises:
+            StorageFailed: there is no room for the second file, or another process writes; all is as it was.
+        """
+        with self._lock, translated():
+            self._writer.execute("VACUUM")
+            # What old readers still see stays in the log for now.
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def meta(self, key: str) -> str | None:
         """Return a value of schema_meta, such as `library_id` or `schema_version`."""
         row = self.row("SELECT value FROM schema_meta WHERE key = ?", (key,))

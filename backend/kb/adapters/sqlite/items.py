@@ -20,7 +20,7 @@ from kb.domain.recipes import ItemId
 
 ITEM_COLUMNS = (
     "i.item_id, i.workspace_path, i.disk_name, i.size, i.mtime_ns, i.file_id, i.state, i.reason, i.asset_id,"
-    " i.checksum, i.active_doc_id, i.fingerprint, i.coverage_json"
+    " i.checksum, i.active_doc_id, i.fingerprint, i.coverage_json, i.included"
 )
 """The columns `item_from` reads, in its order."""
 
@@ -54,6 +54,7 @@ def item_from(row: Sequence[Any]) -> Item:
         row[10],
         row[11],
         coverage_from(row[12]),
+        bool(row[13]),
     )
 
 
@@ -168,6 +169,16 @@ class SqliteItemStore:
                 self._hide(held)
                 held, passages = [], 0
         self._hide(held)
+
+    def include(self, item_id: ItemId, included: bool) -> None:  # noqa: FBT001 - it is what is said
+        """Take an item in or out, with what is inside it; its text stays, hidden by the gate."""
+        with self._library.transaction() as connection:
+            connection.execute(
+                "UPDATE items SET included = ?1 WHERE deleted_at IS NULL AND (item_id = ?2 OR substr(workspace_path, 1,"
+                " (SELECT length(workspace_path) + 2 FROM items WHERE item_id = ?2)) ="
+                " (SELECT workspace_path || '!/' FROM items WHERE item_id = ?2))",
+                (int(included), item_id),
+            )
 
     def _hide(self, item_ids: Sequence[ItemId]) -> None:
         if item_ids:

@@ -45,6 +45,7 @@ _HEAP = 64_000_000
 _TIES = 32
 _DIGITS = 4
 _FEW_DEAD = 2_000
+_LOOSE = 10
 _REBUILD = "`kb index rebuild` makes it anew from the library"
 
 
@@ -187,6 +188,11 @@ class TantivyTextIndex:
         with self._reads():
             everything = opened.searcher.search(tantivy.Query.all_query(), max(1, opened.total), count=False).hits
             return [ChunkKey(key) for key in opened.searcher.fast_field_values("key", [at for _, at in everything])]
+
+    def is_loose(self) -> bool:
+        """Return whether more than a tenth of the texts in it are deleted ones, which still take their room."""
+        opened = self._current()
+        return opened is None or opened.deleted * _LOOSE > opened.total
 
     def missing(self, probes: Sequence[Probe]) -> Mapping[DocumentId, str]:
         """Return documents that are not held whole or not found by one of their own sentences, and why.

@@ -15,6 +15,7 @@ from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
 from kb.adapters.sqlite.job_control import SqliteJobControl
+from kb.adapters.sqlite.items import SqliteItemStore
 from kb.adapters.sqlite.jobs import SqliteJobStore
 from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
@@ -27,6 +28,7 @@ from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf, m
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
 from kb.app.originals import Originals
+from kb.domain.recipes import ItemId
 from kb.ingest.outbox import work_off
 from kb.jobs.endings import RememberedEnds
 
@@ -98,6 +100,10 @@ class LibraryParts:
     def purge(self, heed: Callable[[], object] = lambda: None) -> SqlitePurge:
         """Return what lets go of versions; `heed` is called between its transactions."""
         return SqlitePurge(self.library, heed)
+
+    def include(self, item_id: ItemId, included: bool) -> None:  # noqa: FBT001 - it is what is said
+        """Take an item in or out."""
+        SqliteItemStore(self.library).include(item_id, included)
 
     def work_off_removals(self) -> int:
         """Remove from disk what the library no longer holds; return how many could not be."""

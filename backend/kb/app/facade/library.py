@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
+from kb.app.facade.versions import VersionMethods, VersionShelf
 from kb.app.next_steps import next_step
 from kb.app.ports import Documents, Items, Reading, Runs
 from kb.app.wire.jobs import job_to_wire
@@ -55,7 +56,7 @@ class Work(Protocol):
         """Add a job and wake the runner; `password` is for this job and kept nowhere."""
 
 
-class Library:
+class Library(VersionMethods):
     """What the library holds, and how it comes in."""
 
     def __init__(  # noqa: PLR0917 - each is one thing the group reads
@@ -69,6 +70,7 @@ class Library:
         *,
         model: Callable[[], EmbeddingModel | None],
         workspace: str,
+        shelf: VersionShelf,
     ) -> None:
         self._documents = documents
         self._items = items
@@ -78,6 +80,7 @@ class Library:
         self._work = work
         self._model_now = model
         self._workspace = workspace
+        self._shelf = shelf
 
     def ingest(self, request: IngestRequest) -> Job:
         """Start reading the workspace."""

@@ -10,6 +10,7 @@ from kb.app.handlers.backup import BackupHandler, MergeHandler
 from kb.app.handlers.generations import GenerationHandler, SwitchHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
+from kb.app.handlers.tidying import CompactHandler, PurgeHandler
 from kb.domain.jobs import JobId, JobKind
 from kb.jobs.runner import Handler
 
@@ -21,6 +22,8 @@ def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str 
         JobKind.REBUILD: RebuildHandler(parts, events),
         JobKind.GENERATION: GenerationHandler(parts, events),
         JobKind.SWITCH: SwitchHandler(parts, events),
+        JobKind.PURGE: PurgeHandler(parts, events),
+        JobKind.COMPACT: CompactHandler(parts, events),
         JobKind.BACKUP: BackupHandler(parts),
         JobKind.MERGE: MergeHandler(parts, events),
     }

@@ -35,6 +35,7 @@ class IngestHandler:
         options = IngestOptions(
             workers=workers,
             keep_versions=settings.storage.kept_versions,
+            keep_deleted_days=settings.storage.keep_deleted_days,
             retry=bool(job.payload.get("retry")),
             summary_only=bool(job.payload.get("summary_only")),
             password=self._take_password(job.job_id),

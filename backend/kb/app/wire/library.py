@@ -89,6 +89,7 @@ def item_to_wire(row: ItemRow) -> wire_items.ItemEntry:
         unread=tuple(map(_unit, row.unread)),
         needs_attention=needs_attention(item, row.unread),
         next_step=next_step(item, row.unread),
+        included=row.included,
     )
 
 

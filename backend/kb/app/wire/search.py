@@ -80,6 +80,7 @@ def _hit(hit: Hit, mode: SearchMode, model: str | None, groups: Mapping[int, int
         title=hit.stored.title,
         lang=hit.stored.lang,
         media=hit.stored.media,
+        stale=hit.stored.is_stale or None,
     )
 
 
