@@ -140,6 +140,8 @@ class LibrarySwap:
         for pattern in (f"{STAGED}*", ".backup-*"):
             for left in self._data.glob(pattern):
                 shutil.rmtree(left, ignore_errors=True)
+        for part in (self._data / "backups").glob(".new-*.part"):
+            part.unlink(missing_ok=True)
 
     def _step(self, name: str) -> None:
         self._on_step(name)

@@ -84,7 +84,8 @@ def test_a_kill_at_any_step_and_another_while_healing_leave_the_old_or_the_new(t
 
 
 def test_healing_clears_what_a_kill_left_and_touches_nothing_else(tmp_path: Path) -> None:
-    put(tmp_path, {**OLD, ".restored-x/kb.sqlite": "half", ".backup-y/kb.sqlite": "half"})
+    half = dict.fromkeys((".restored-x/kb.sqlite", ".backup-y/kb.sqlite", "backups/.new-z.part"), "half")
+    put(tmp_path, {**OLD, **half})
     assert LibrarySwap(tmp_path).heal() is False
     assert found(tmp_path) == OLD
 

@@ -96,6 +96,48 @@ def test_a_migration_that_orphans_rows_is_caught_on_the_copy(tmp_path: Path) -> 
         Library(kept_first_library(tmp_path / "first"), migrations=[*known_migrations(), orphan])
 
 
+def copies_in(folder: Path) -> list[Path]:
+    return sorted((folder / "backups").glob("before-schema-*.sqlite"))
+
+
+def test_a_copy_of_the_library_as_it_was_stays_after_a_migration(tmp_path: Path) -> None:
+    folder = kept_first_library(tmp_path / "first", SECOND)
+    before = logical_state(sqlite3.connect(folder / "kb.sqlite"))
+    Library(folder).close()
+    (copy,) = copies_in(folder)
+    assert copy.name.startswith("before-schema-3-")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    view = sqlite3.connect(copy)
+    assert logical_state(view) == before
+    assert view.execute("SELECT value FROM schema_meta WHERE key = 'schema_version'").fetchone() == ("2",)
+    view.close()
+
+
+def test_the_last_three_copies_stay(tmp_path: Path) -> None:
+    folder = kept_first_library(tmp_path / "first")
+    steps = list(known_migrations())
+    for number in range(5):
+        Library(folder, migrations=steps).close()
+        more = f"CREATE TABLE more_{number} (name TEXT);"
+        steps.append(Migration(len(steps) + 1, "add a table", more))
+    assert [copy.name.split("-")[2] for copy in copies_in(folder)] == ["5", "6", "7"]
+
+
+def test_a_library_that_needs_no_migration_is_not_copied(tmp_path: Path) -> None:
+    Library(tmp_path).close()
+    Library(tmp_path).close()
+    assert copies_in(tmp_path) == []
+
+
+def test_a_copy_that_cannot_be_kept_leaves_the_library_as_it_was(tmp_path: Path) -> None:
+    folder = kept_first_library(tmp_path / "first")
+    before = (folder / "kb.sqlite").read_bytes()
+    (folder / "backups").write_text("in the way")
+    with pytest.raises(StorageFailed, match="cannot be kept"):
+        Library(folder)
+    assert (folder / "kb.sqlite").read_bytes()[100:] == before[100:]
+
+
 def test_opening_again_runs_nothing(tmp_path: Path) -> None:
     Library(tmp_path).close()
     again = Library(tmp_path)
