@@ -58,6 +58,8 @@ class Home:
             "KB_WORKSPACE_ROOT": str(self.workspace),
             "KB_SEARCH_VECTOR_ENGINE": "scan",
             "KB_MODELS_EMBEDDING_PROVIDER": "none",
+            # A server would else read by itself what a test puts there.
+            "KB_INDEXING_WATCH_FILESYSTEM": "false",
             "PYTHONPATH": str(ROOT / "backend"),
             "PYTHONUTF8": "1",
             "COLUMNS": "80",

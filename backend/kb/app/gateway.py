@@ -30,6 +30,7 @@ from kb.domain.failures import Busy
 
 if TYPE_CHECKING:
     from kb.app.bootstrap import Parts
+    from kb.app.watching import Following
     from kb.app.work import JobDesk
     from kb.contract.facade import Facade
     from kb.contract.system import Doctor
@@ -95,6 +96,7 @@ def open_own_library(
     keep_libraries_quiet()
     from kb.app.bootstrap import Parts, library_lock
     from kb.app.bootstrap.backup import library_swap
+    from kb.app.bootstrap.watching import following_of
     from kb.app.health.healing import Healing
     from kb.app.health.projections import index_checks
     from kb.app.work import JobDesk
@@ -115,20 +117,27 @@ def open_own_library(
         # A command waits for what it started; a server goes on with it at the next start.
         stack.callback(healing.close, 0.0 if serving else _REPAIR_S)
         parts.damage_noticed = healing.notice
+        following = None
         if serving:
             stack.callback(_server_file(configuration).unlink, missing_ok=True)
             desk.begin()
+            following = following_of(parts, desk)
             threading.Thread(target=parts.warm, name="warm", daemon=True).start()
             healing.notice()
-        yield cast("Facade", facade_of(parts, desk, events))
+        if following is not None:
+            stack.callback(following.stop)
+            following.begin()
+        yield cast("Facade", facade_of(parts, desk, events, following))
 
 
-def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
+def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following | None = None) -> KebabFacade:
     """Return the facade over opened parts."""
+    from kb.app.bootstrap.watching import has_few
+    from kb.app.generations import GenerationShelf
     from kb.app.health.examination import Examination
     from kb.app.health.projections import index_checks
-    from kb.app.generations import GenerationShelf
     from kb.app.shelves import version_shelf
+    from kb.app.watching import without_changes
 
     settings, configuration = parts.settings, parts.configuration
 
@@ -143,6 +152,8 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events) -> KebabFacade:
             model=lambda: parts.model,
             workspace=configuration.workspace.name,
             shelf=version_shelf(parts, desk, events),
+            followed=following.followed if following else lambda: without_changes(parts.compared),
+            has_few=has_few(parts),
         ),
         search=Search(parts.ready_retriever, settings.search),
         answers=Answers(

@@ -38,6 +38,9 @@ class StorageSettings(Section):
     copy_originals: bool = Field(
         default=True, description="Keep content-addressed copies, so that old answers still open."
     )
+    min_free_mb: int = Field(
+        100, ge=0, le=1_000_000, description="With less free space on its disk the library begins no work that writes."
+    )
     kept_versions: int = Field(3, ge=0, le=100, description="Earlier versions kept of a document, beside cited ones.")
     keep_deleted_days: int = Field(
         30, ge=0, le=36_500, description="What was read of a file that is gone is kept so long, should it come back."
@@ -54,6 +57,12 @@ class IndexingSettings(Section):
     max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are not read.")
     max_recording_mb: int = Field(
         8192, ge=1, le=1_000_000, description="Larger sound and video files are not read; they stay on the disk."
+    )
+    watch_filesystem: bool = Field(
+        default=True, description="`kb serve` and `kb app` follow the workspace; other commands read when told to."
+    )
+    reconcile_minutes: int = Field(
+        10, ge=1, le=1440, description="So often everything is compared all the same, since systems lose events."
     )
 
 

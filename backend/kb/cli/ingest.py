@@ -40,6 +40,9 @@ def add_to(app: typer.Typer) -> None:
         *,
         summary_only: Annotated[bool, typer.Option("--summary-only", help="Only the numbers.")] = False,
         retry: Annotated[bool, typer.Option("--retry", help="Take files that failed before again.")] = False,
+        confirm_removals: Annotated[
+            bool, typer.Option("--confirm-removals", help="Missing files are really gone, however many they are.")
+        ] = False,
         password: Annotated[
             str | None,
             typer.Option(
@@ -57,7 +60,13 @@ def add_to(app: typer.Typer) -> None:
         secret = given_password(password, settings.workspace)
         # Only numbers are kept of a run over everything: for people a line a file would be too many.
         brief = summary_only or not (out.as_json or wanted or secret)
-        request = IngestRequest(paths=wanted or None, retry=retry, summary_only=brief, password=secret)
+        request = IngestRequest(
+            paths=wanted or None,
+            retry=retry,
+            confirm_removals=confirm_removals,
+            summary_only=brief,
+            password=secret,
+        )
         with library(out, "kb ingest", settings) as facade:
             job = wait_for(out, facade, facade.library.ingest(request))
             if job.status == "failed":

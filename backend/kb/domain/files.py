@@ -79,8 +79,25 @@ class FileBytes:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What to scan: the whole root, or only `paths` below it; globs as in the configuration."""
+    """What to scan: the whole root, or only `paths` below it; globs as in the configuration.
+
+    A path that is not there is an error, unless `may_be_gone`: who was told of a change asks to find out.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     paths: tuple[WorkspacePath, ...] = ()
+    may_be_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the workspace stood on when it was last seen whole.
+
+    Attributes:
+        root: device and file number of its folder, in one word.
+        mounts: folders with files of ours that another device is mounted on, relative to the root, in order.
+    """
+
+    root: str
+    mounts: tuple[str, ...] = ()

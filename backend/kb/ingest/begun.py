@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kb.domain.files import FileBytes, ScannedFile
@@ -10,6 +11,10 @@ from kb.domain.recipes import DocumentId, ItemId
 from kb.ingest.making import Making
 from kb.ingest.plan import Change
 from kb.ingest.report import ItemKind, ItemReport
+
+# So far ahead of the file whose turn it is are others read and handed to children, which then never wait.
+_FILES_AHEAD = 32
+_BYTES_AHEAD = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +73,10 @@ class Begun:
         """Give up."""
         if self.making is not None:
             self.making.cancel()
+
+
+def has_room(begun: Sequence[Begun]) -> bool:
+    """Return whether one more file may be begun: what is parsed here gains nothing from being read ahead."""
+    if not begun:
+        return True
+    return begun[-1].is_elsewhere and len(begun) < _FILES_AHEAD and sum(one.held for one in begun) < _BYTES_AHEAD

@@ -22,7 +22,7 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
 from kb.domain.search import Degradation
 from kb.ingest.batch import Batch
-from kb.ingest.begun import Begun, Outcome
+from kb.ingest.begun import Begun, Outcome, has_room
 from kb.ingest.embedding import embed_pending
 from kb.ingest.giving_way import GivingWay
 from kb.ingest.intake import Intake
@@ -41,9 +41,6 @@ _GIVEN_BACK_CHARACTERS = 1 << 20
 _SETTLED_FILES = 32
 _SETTLED_CHARACTERS = 1 << 20
 _ENTRIES_A_GLANCE = 256
-# So far ahead of the file whose turn it is are others read and handed to children, which then never wait.
-_FILES_AHEAD = 32
-_BYTES_AHEAD = 64 << 20
 _GLANCE_SECONDS = 0.1
 
 
@@ -103,7 +100,7 @@ class IngestRun:
             if not self._options.urgent:
                 self._recover()
             plan = self._plan()
-            if self._options.urgent and len(plan.changes) + len(plan.missing) > MOST_FILES:
+            if self._options.urgent and self._options.asks and len(plan.changes) + len(plan.missing) > MOST_FILES:
                 self._lines.too_many = True
                 return self._lines.build(self._scope, round((self._now() - begun) * 1000))
             self._take_in(plan)
@@ -202,7 +199,7 @@ class IngestRun:
         done = 0
         try:
             while waiting or begun:
-                while waiting and _has_room(begun):
+                while waiting and has_room(begun):
                     self._heed_stop()
                     change = waiting.popleft()
                     if self._others.covers(change.file.path):
@@ -397,10 +394,3 @@ class IngestRun:
     @property
     def _model(self) -> EmbeddingModel | None:
         return self._ports.embedder.model if self._ports.embedder else None
-
-
-def _has_room(begun: deque[Begun]) -> bool:
-    """Return whether one more file may be begun: what is parsed here gains nothing from being read ahead."""
-    if not begun:
-        return True
-    return begun[-1].is_elsewhere and len(begun) < _FILES_AHEAD and sum(one.held for one in begun) < _BYTES_AHEAD

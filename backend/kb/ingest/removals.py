@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kb.domain.files import Ground
 from kb.domain.items import Item
 from kb.domain.paths import WorkspacePath
 
@@ -13,19 +14,6 @@ MANY_SHARE = 0.3
 MANY_FILES = 10
 _EXAMPLES = 3
 Why = Literal["many_missing", "unmounted", "root_missing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What the workspace stood on when it was last seen whole.
-
-    Attributes:
-        root: device and file number of its folder, in one word.
-        mounts: folders with files of ours that another device is mounted on, relative to the root, in order.
-    """
-
-    root: str
-    mounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,10 +55,15 @@ class WorkspaceFiles:
         if not scope.paths:
             yield from Walk.at(root, keeps).run([Place("", "")])
             return
-        starts = _outermost(self._place(root, path) for path in scope.paths)
+        starts = _outermost(self._places(root, scope))
         folders: list[Place] = []
         for place in starts:
-            found = os.stat(os.path.join(root, place.disk_name))
+            try:
+                found = os.stat(os.path.join(root, place.disk_name))
+            except FileNotFoundError:
+                if scope.may_be_gone:
+                    continue
+                raise _missing(place.path) from None
             if stat.S_ISDIR(found.st_mode) and keeps.enters(place.path):
                 folders.append(place)
             elif stat.S_ISREG(found.st_mode) and keeps.keeps_path(place.path):
@@ -67,6 +72,19 @@ class WorkspaceFiles:
                 note = f"{IGNORE_FILE}, the include or exclude settings leave it out, or it is not an ordinary file"
                 yield ScanProblem(place.path, "ignored", note)
         yield from Walk.at(root, keeps).run(folders)
+
+    def keeps(self, scope: Scope) -> Callable[[str, bool | None], bool]:
+        """Return what says of a path whether a scan would reach it, as a folder or as a file; None when unknown.
+
+        Raises:
+            NotFound: the root does not exist.
+        """
+        keeps = EntryFilter(self._ignore_text(self._root()), scope.include, scope.exclude)
+
+        def reached(path: str, is_folder: bool | None) -> bool:  # noqa: FBT001 - as the event says it
+            return (is_folder is not True and keeps.keeps_path(path)) or (is_folder is not False and keeps.enters(path))
+
+        return reached
 
     def read(self, file: ScannedFile) -> FileBytes:
         """Read a whole file, hashing while reading.
@@ -114,6 +132,14 @@ class WorkspaceFiles:
             self._cache.set(key, text)
         return text
 
+    def _places(self, root: str, scope: Scope) -> Iterator[Place]:
+        for path in scope.paths:
+            try:
+                yield self._place(root, path)
+            except (NotFound, Unreadable):
+                if not scope.may_be_gone:
+                    raise
+
     def _place(self, root: str, path: WorkspacePath) -> Place:
         """Find `path` on the disk, whatever Unicode form its names have there; links give their target."""
         disk_parts: list[str] = []
@@ -148,4 +174,8 @@ def _spelled(folder: str, name: str, path: str) -> str:
     for disk_name in names:
         if unicodedata.normalize("NFC", disk_name) == name:
             return disk_name
-    raise NotFound(f"{path} is not in the workspace", hint="give a path relative to the workspace folder")
+    raise _missing(path)
+
+
+def _missing(path: str) -> NotFound:
+    return NotFound(f"{path} is not in the workspace", hint="give a path relative to the workspace folder")

@@ -11,9 +11,11 @@ from datetime import datetime
 
 from kb.adapters.files.assets import CopiedAssets
 from kb.adapters.files.cache import FileTextCache
+from kb.adapters.files.ground import WorkspaceGround
 from kb.adapters.files.lock import LibraryLock
 from kb.adapters.files.workspace import WorkspaceFiles
 from kb.adapters.sqlite.documents import SqliteDocumentWriter
+from kb.adapters.sqlite.ground import SqliteGroundStore
 from kb.adapters.sqlite.items import SqliteItemStore
 from kb.adapters.workers.confinement import give_back_memory
 from kb.answering.pipeline import AnswerPipeline
@@ -22,6 +24,7 @@ from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.searching import ServingRetriever
 from kb.app.config_file import Configuration
 from kb.app.counting import EvidenceFinder
+from kb.app.watching import Compared
 from kb.domain.answers import TraceId
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
@@ -79,7 +82,14 @@ class Parts(GenerationParts):
             give_back=give_back_memory,
             verification=Verification(self.versions, self.text_index),
             work_off=self.work_off_removals,
+            ground_store=SqliteGroundStore(self.library),
+            ground_reader=WorkspaceGround(configuration.workspace),
         )
+
+    @made_once
+    def compared(self) -> Compared:
+        """Return what runs found missing, and when everything was compared."""
+        return Compared(now)
 
     @made_once
     def retriever(self) -> Retriever:

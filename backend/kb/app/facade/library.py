@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from kb.app.facade.versions import VersionMethods, VersionShelf
 from kb.app.next_steps import next_step
 from kb.app.ports import Documents, Items, Reading, Runs
+from kb.app.watching import Followed
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, details_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.reports import report_to_wire
+from kb.app.wire.watching import watch_to_wire
 from kb.contract.base import Empty
 from kb.contract.coverage import Coverage, CoverageRequest
 from kb.contract.ingest import IngestReport, IngestRequest
@@ -26,6 +28,7 @@ from kb.contract.library import (
     ShowRequest,
 )
 from kb.contract.masked import Masked
+from kb.contract.watching import Watch
 from kb.domain.accounting import ledger_of
 from kb.domain.catalogue import ItemRow
 from kb.domain.documents import DocumentSummary
@@ -37,6 +40,7 @@ from kb.domain.jobs import Job as StoredJob
 from kb.domain.jobs import JobId, JobKind
 from kb.domain.paths import workspace_path
 from kb.domain.recipes import DocumentId
+from kb.ingest.urgent import MOST_FILES, PRIORITY
 from kb.jobs.ports import JobControl
 
 
@@ -59,7 +63,7 @@ class Work(Protocol):
 class Library(VersionMethods):
     """What the library holds, and how it comes in."""
 
-    def __init__(  # noqa: PLR0917 - each is one thing the group reads
+    def __init__(  # noqa: PLR0913, PLR0917 - each is one thing the group reads
         self,
         documents: Documents,
         items: Items,
@@ -71,6 +75,8 @@ class Library(VersionMethods):
         model: Callable[[], EmbeddingModel | None],
         workspace: str,
         shelf: VersionShelf,
+        followed: Callable[[], Followed] = Followed,
+        has_few: Callable[[Sequence[str], int], bool] = lambda _paths, _most: False,
     ) -> None:
         self._documents = documents
         self._items = items
@@ -80,7 +86,9 @@ class Library(VersionMethods):
         self._work = work
         self._model_now = model
         self._workspace = workspace
+        self._followed = followed
         self._shelf = shelf
+        self._has_few = has_few
 
     def ingest(self, request: IngestRequest) -> Job:
         """Start reading the workspace."""
@@ -90,10 +98,21 @@ class Library(VersionMethods):
             "retry": request.retry,
             "summary_only": request.summary_only,
         }
+        if request.confirm_removals:
+            payload["confirm_removals"] = True
         if request.password is not None:
             # Only that there is one: another job than the same request without.
             payload["unlock"] = True
-        return job_to_wire(self._work.start(JobKind.INGEST, payload, password=request.password))
+        # A few files go before what a long run still has to do; what they leave undone is done by the next whole run.
+        few = bool(paths) and self._has_few(paths, MOST_FILES)
+        job = self._work.start(
+            JobKind.INGEST,
+            payload,
+            password=request.password,
+            request_key=request.request_key,
+            priority=PRIORITY if few else 0,
+        )
+        return job_to_wire(job)
 
     def report(self, request: JobRequest) -> IngestReport:
         """Return what a finished ingest did."""
@@ -170,6 +189,11 @@ class Library(VersionMethods):
     def _model(self) -> EmbeddingModel | None:
         # Another one after a switch.
         return self._model_now()
+
+    def watching(self, request: Empty) -> Watch:
+        """Say how the workspace is followed, and what waits for a word."""
+        del request
+        return watch_to_wire(self._followed())
 
     def _states(self, document: DocumentSummary) -> DocStates:
         vector = "done" if document.vector_count >= document.chunk_count else "waiting"

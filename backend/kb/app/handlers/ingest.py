@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kb.app.bootstrap import Parts, now
@@ -12,7 +12,7 @@ from kb.app.wire.reports import item_to_json, report_to_json
 from kb.domain.catalogue import IngestRun
 from kb.domain.failures import StorageFailed
 from kb.domain.files import Scope
-from kb.domain.jobs import Job, JobId
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus
 from kb.domain.paths import WorkspacePath
 from kb.ingest.pipeline import IngestRun as Run
 from kb.ingest.report import IngestReport, Notice
@@ -27,9 +27,17 @@ class IngestHandler:
         self._parts = parts
         self._events = events
         self._take_password = take_password
+        self._running = 0
 
     def __call__(self, job: Job, context: JobContext) -> Finished:
-        """Scan, take in, embed; say what was done."""
+        """Scan, take in, embed; say what was done. Called anew by the runner while a run gives way."""
+        self._running += 1
+        try:
+            return self._run(job, context)
+        finally:
+            self._running -= 1
+
+    def _run(self, job: Job, context: JobContext) -> Finished:
         settings, configuration = self._parts.settings, self._parts.configuration
         workers = settings.indexing.max_parallel_embeddings or os.cpu_count() or 1
         options = IngestOptions(
@@ -41,25 +49,43 @@ class IngestHandler:
             password=self._take_password(job.job_id),
             most_depth=settings.limits.depth,
             most_unpacked=settings.limits.expanded_mb << 20,
+            asks=bool(job.payload.get("asks")),
+            confirm_removals=bool(job.payload.get("confirm_removals")),
+            # What goes before another run leaves to that one what is not of these few files.
+            urgent=bool(job.payload.get("urgent")) or (job.priority > 0 and self._running > 1),
         )
         paths = job.payload.get("paths")
         scope = Scope(
             include=settings.workspace.include,
             exclude=settings.workspace.exclude,
             paths=tuple(WorkspacePath(str(path)) for path in paths) if isinstance(paths, list) else (),
+            may_be_gone=options.asks,
         )
         started = now()
         self._parts.settle_recipe(is_whole=False)
-        run = Run(self._parts.ingest_ports(), scope, options, report=context.report, should_stop=context.should_stop)
+        run = Run(
+            self._parts.ingest_ports(),
+            scope,
+            options,
+            report=context.report,
+            should_stop=context.should_stop,
+            give_way=lambda: self._handled(context.give_way()),
+        )
         report = run.run()
         if not scope.paths and not report.canceled:
             self._parts.settle_recipe(is_whole=True)
         report = replace(report, notices=(*report.notices, *self._pending()))
         result = report_to_json(report, configuration.workspace.name)
-        self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
-        self._trim_log()
-        self._parts.artifacts.discard(self._parts.orphans())
-        self._events.changed("documents", "items", "index")
+        if not report.canceled and not report.too_many:
+            self._parts.compared.ran(report)
+        if not options.asks:
+            # Runs that nobody asked for would push out of sight the ones that somebody did.
+            self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
+        if not options.urgent:
+            self._trim_log()
+            self._parts.artifacts.discard(self._parts.orphans())
+        if not options.asks or _did_something(report):
+            self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
 
     def _pending(self) -> tuple[Notice, ...]:
@@ -67,6 +93,18 @@ class IngestHandler:
         pending = self._parts.pending
         detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
         return (Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile"),) if pending else ()
+
+    def _handled(self, ran: Sequence[Job]) -> tuple[WorkspacePath, ...] | None:
+        """Return the files and folders that jobs took in which ran meanwhile; None when none ran."""
+        handled: list[WorkspacePath] = []
+        for one in ran:
+            job = self._parts.job_control.get(one.job_id)
+            paths = job.payload.get("paths") if job is not None and job.kind is JobKind.INGEST else None
+            if job is None or job.status is not JobStatus.SUCCEEDED or not isinstance(paths, list):
+                continue
+            if not (job.result or {}).get("too_many"):
+                handled += [WorkspacePath(str(path)) for path in paths]
+        return tuple(handled) if ran else None
 
     def _keep(self, report: IngestReport, run: IngestRun) -> None:
         kept = replace(
@@ -93,3 +131,7 @@ class IngestHandler:
         vectors = [position for position in found if position is not None]
         if text is not None:
             self._parts.log.trim(text, min(vectors, default=0))
+
+
+def _did_something(report: IngestReport) -> bool:
+    return any((report.new, report.updated, report.deleted, report.renamed, report.errors, report.embedded))

@@ -32,6 +32,8 @@ def report_to_json(report: Report, root: str) -> dict[str, Json]:
         "embedded": report.embedded,
         "duration_ms": report.duration_ms,
         "canceled": report.canceled,
+        "held_back": report.held_back.count if report.held_back else 0,
+        "too_many": report.too_many,
         "notices": [[n.reason, n.detail, n.hint] for n in report.notices],
     }
 

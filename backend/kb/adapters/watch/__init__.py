@@ -1,0 +1,1 @@
+"""Hearing of changes in the workspace."""
