@@ -18,7 +18,7 @@ from kb.domain.chunks import Chunk
 from kb.domain.documents import CanonicalDocument
 from kb.domain.embeddings import EmbeddingModel, Vector
 from kb.domain.errors import CannotRun, Unreadable
-from kb.domain.failures import Cancelled, StorageFailed
+from kb.domain.failures import Cancelled, ModelUnavailable, StorageFailed
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.generations import Generation, GenerationCounts, GenerationId, ShownItem
 from kb.domain.index import TextSnapshot, VectorSnapshot
@@ -316,6 +316,11 @@ class BringUp:
         self._heed()
         if embedded.unavailable:
             raise embedded.unavailable
+        if embedded.refused and not embedded.made and embedded.refused >= missing:
+            raise ModelUnavailable(
+                f"the model {embedder.model.id} could not embed a single text",
+                hint="`kb doctor` checks its files; the log says what went wrong",
+            )
 
     def _indexes(self) -> None:
         """Make the indexes, unless they hold all this already; each must take in as much as it is given."""
