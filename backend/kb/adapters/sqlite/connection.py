@@ -25,8 +25,8 @@ _BUSY_MS = 10_000
 _LOG_FLAG_AT = 19
 _WRITER_CACHE_KIB = 32_768
 _LOG_PAGES = 4_000
-"""Pages of the log, 16 MB, that are folded into the file at a time: with SQLite's 1,000 the pages of the indexes, which
-every commit changes, are written so often that an ingest writes half as much again."""
+"""Pages of the log, 16 MB, that are folded into the file at a time. At SQLite's 1,000 the pages of the indexes, which
+every commit changes, come up so often that half as much again is written to the file."""
 _READER_CACHE_KIB = 8_192
 
 
