@@ -120,17 +120,22 @@ class FakeEvents:
     def __init__(self) -> None:
         self.waiting: SimpleQueue[Event] = SimpleQueue()
         self.closed = threading.Event()
+        self.last_id = "fake-0"
+        self.asked_after: list[str | None] = []
 
-    def subscribe(self) -> FakeEvents:
+    def subscribe(self, after: str | None = None) -> FakeEvents:
         """There is one subscription: this."""
+        self.asked_after.append(after)
         return self
 
     def next(self, timeout_s: float) -> Event | None:
         """The next event put in."""
         try:
-            return self.waiting.get(timeout=timeout_s)
+            event = self.waiting.get(timeout=timeout_s)
         except NothingCame:
             return None
+        self.last_id = f"fake-{int(self.last_id.removeprefix('fake-')) + 1}"
+        return event
 
     def close(self) -> None:
         """Remember that the reader left."""

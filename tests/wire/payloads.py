@@ -5,6 +5,7 @@ The page's tests read them from `tests/wire/examples/`. Written anew by `python 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -46,7 +47,7 @@ from kb.domain.documents import DocumentSummary
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 from kb.domain.files import FileIdentity
 from kb.domain.items import Item, ItemState, MediaType
-from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress, Rest
 from kb.domain.masking import MaskedSecret
 from kb.domain.paths import WorkspacePath
 from kb.domain.places import LinePlace
@@ -142,10 +143,17 @@ def domain_answer(*, refused: bool = False) -> Answer:
 
 def domain_job() -> Job:
     """A job that failed after a while."""
-    progress = Progress("embed", 3, 4, 75)
+    progress = Progress("embed", 3, 4, 75, "notes/kb.md", 3, 4, 12, 90.5, 1.5, 0.7)
     error = ("storage_failed", "the disk is full")
     kind, status = JobKind.INGEST, JobStatus.FAILED
-    return Job(JobId("job_1"), kind, status, {}, progress, 2, *error, None, NOON, NOON, NOON)
+    job = Job(JobId("job_2"), kind, status, {}, progress, 5, *error, None, NOON, NOON, NOON)
+    return replace(job, subject="workspace", most_attempts=5, dead=True, retry_of=JobId("job_1"))
+
+
+def waiting_job() -> Job:
+    """A job that a person paused while it waited for its second attempt."""
+    job = replace(domain_job(), job_id=JobId("job_3"), status=JobStatus.PENDING, attempts=1, finished_at=None)
+    return replace(job, dead=False, retry_of=None, rest=Rest.ASKED, not_before=NOON)
 
 
 def document_summary() -> DocumentSummary:
@@ -256,7 +264,7 @@ def payloads() -> dict[str, Wire]:
         "chunk_inspection": chunk,
         "chunks": ChunksPage(chunks=(chunk,), next="14"),
         "job": job,
-        "jobs": JobsPage(jobs=(job,)),
+        "jobs": JobsPage(jobs=(job_to_wire(waiting_job()), job)),
         "items": Items(items=(item_to_wire(item_row()),), next=None),
         "item": ItemView(item=item_to_wire(item_row())),
         "coverage": coverage_to_wire(item_row(), units()),

@@ -173,7 +173,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             decoder=parts.decoder,
             originals=parts.originals,
         ),
-        jobs=Jobs(parts.job_control),
+        jobs=Jobs(parts.job_control, desk.steered),
         index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep)), GenerationShelf(parts)),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(Examination(parts, desk)),

@@ -160,7 +160,8 @@ class _Viewer(_Group):
 
 
 class _Events:
-    def subscribe(self) -> Subscription:
+    def subscribe(self, after: str | None = None) -> Subscription:
+        del after
         raise InvalidInput("the events of a running server are read from GET /api/v1/events")
 
 

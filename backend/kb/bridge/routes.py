@@ -109,7 +109,9 @@ def _events_handler(facade: Facade, streams: Streams) -> Handler:
     async def handle(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        return streams.listen(facade.events.subscribe)
+        # As the browser sends it when it comes back by itself.
+        after = request.headers.get("last-event-id")
+        return streams.listen(lambda: facade.events.subscribe(after))
 
     return handle
 

@@ -23,7 +23,9 @@ KEEP_ALIVE_SECONDS = 15.0
 MAX_LISTENERS = 64
 _LISTEN_SECONDS = 0.5
 
-_Piece = tuple[str, Wire] | None
+_Piece = tuple[str, Wire, str] | None
+"""Name, data and id, the last empty for what nobody resumes."""
+
 _Tell = Callable[[_Piece], None]
 _Pieces = asyncio.Queue[_Piece]
 
@@ -55,13 +57,13 @@ class Streams:
                 self._writing[event.data.trace_id] = facade
             # the last event is told once, below, whether the facade told it or not
             if event.name not in {"answer", "error"}:
-                tell((event.name, event.data))
+                tell((event.name, event.data, ""))
 
         def work() -> None:
             try:
-                tell(("answer", facade.answers.stream(request, sink)))
+                tell(("answer", facade.answers.stream(request, sink), ""))
             except Exception as error:  # noqa: BLE001 - the edge: told as an event
-                tell(("error", explain(error)))
+                tell(("error", explain(error), ""))
             finally:
                 tell(None)
                 for trace_id in found:
@@ -85,7 +87,7 @@ class Streams:
                 while not left:
                     event = subscription.next(_LISTEN_SECONDS)
                     if event is not None:
-                        tell((event.kind, event))
+                        tell((event.kind, event, subscription.last_id))
             finally:
                 subscription.close()
                 tell(None)
@@ -117,8 +119,9 @@ class Streams:
                     continue
                 if piece is None:
                     return
-                name, data = piece
-                yield f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode()
+                name, data, number = piece
+                line = f"id: {number}\n" if number else ""
+                yield f"{line}event: {name}\ndata: {data.model_dump_json()}\n\n".encode()
         finally:
             self._open.discard(pieces)
 

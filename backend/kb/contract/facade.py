@@ -25,7 +25,10 @@ _Model = TypeVar("_Model", bound=Wire)
 
 
 class Subscription(Protocol):
-    """Events from the moment of subscribing on."""
+    """Events from the moment of subscribing on, or from an earlier one."""
+
+    last_id: str
+    """Of the event that `next` gave last."""
 
     def next(self, timeout_s: float) -> Event | None:
         """Wait for the next event; None when none came in time."""
@@ -37,8 +40,8 @@ class Subscription(Protocol):
 class EventsGroup(Protocol):
     """What happens in the library."""
 
-    def subscribe(self) -> Subscription:
-        """Start to listen."""
+    def subscribe(self, after: str | None = None) -> Subscription:
+        """Start to listen; with `after`, an event's id, also to what happened since."""
 
 
 class Facade(Protocol):

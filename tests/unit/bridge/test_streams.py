@@ -25,12 +25,12 @@ def events(reply: Reply) -> list[tuple[str, dict[str, object]]]:
     return found
 
 
-def connect(live: Live, method: str, path: str, body: bytes = b"") -> socket.socket:
+def connect(live: Live, method: str, path: str, body: bytes = b"", head: str = "") -> socket.socket:
     """Send a request for a stream and leave the connection open."""
-    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+    head += f"Host: 127.0.0.1:{live.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
     head += f"Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     connection = socket.create_connection(("127.0.0.1", live.port), timeout=20)
-    connection.sendall(head.encode() + body)
+    connection.sendall(f"{method} {path} HTTP/1.1\r\n{head}".encode() + body)
     return connection
 
 
@@ -106,6 +106,20 @@ def test_events_are_told_as_they_happen_until_the_reader_leaves(live: Live) -> N
         assert "event: changed" in text
         assert '"changed":["documents"]' in text
     assert live.facade.events.closed.wait(10)
+
+
+def test_events_carry_ids_and_a_reader_that_comes_back_says_its_last(live: Live) -> None:
+    with connect(live, "GET", "/api/v1/events") as connection:
+        read_until(connection, b": open")
+        live.facade.events.waiting.put(Event(kind="changed", changed=("documents",)))
+        assert b"id: fake-1\nevent: changed\n" in read_until(connection, b"\n\r\n")
+    with connect(live, "GET", "/api/v1/events", head="Last-Event-ID: fake-1\r\n") as connection:
+        read_until(connection, b": open")
+    assert live.facade.events.asked_after == [None, "fake-1"]
+
+
+def test_an_answer_has_no_ids(live: Live) -> None:
+    assert b"\nid:" not in live.send("POST", "/api/v1/answers/ask", headers=SSE, body=b'{"question": "q"}').body
 
 
 def test_many_listeners_do_not_hold_up_a_search(live: Live) -> None:
