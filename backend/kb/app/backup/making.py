@@ -54,8 +54,17 @@ def make_backup(
     originals: bool,
     report: Callable[[Progress], object],
     should_stop: Callable[[], bool],
+    rest: Callable[[], object] = lambda: None,
 ) -> Made:
     """Write everything a library is into one new file.
+
+    Args:
+        parts: what this works with.
+        target: where, a file that does not exist.
+        originals: whether the kept copies of files go in.
+        report: told how far it is.
+        should_stop: asked often.
+        rest: called often once the moment of the backup is fixed; others may write meanwhile.
 
     Raises:
         InvalidInput: the file exists, or lies where none may.
@@ -74,7 +83,7 @@ def make_backup(
         wanted = [*_wanted(parts, snapshot, originals=originals)]
         total = _size(snapshot) + sum(_size(data / file.name) for file in wanted)
         require_room(target.parent, total)
-        meter = _Meter(total, report, should_stop)
+        meter = _Meter(total, report, should_stop, rest)
         with parts.writes(target, meter) as writer:
             members = [writer.add(LIBRARY, snapshot, packs=True)]
             members += _config(parts.places.config_file, writer)
@@ -118,14 +127,22 @@ def _put(data: Path, wanted: list[KeptFile], writer: BackupWriter, members: list
 class _Meter:
     """Tells how much is copied, and stops when asked to."""
 
-    def __init__(self, total: int, report: Callable[[Progress], object], should_stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        total: int,
+        report: Callable[[Progress], object],
+        should_stop: Callable[[], bool],
+        rest: Callable[[], object],
+    ) -> None:
         self._total = max(total, 1)
         self._report = report
         self._should_stop = should_stop
+        self._rest = rest
         self._done = 0
         self._told = 0
 
     def __call__(self, count: int) -> None:
+        self._rest()
         if self._should_stop():
             raise Cancelled("stopped; no backup was made")
         self._done += count

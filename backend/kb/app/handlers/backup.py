@@ -31,6 +31,7 @@ class BackupHandler:
             originals=bool(job.payload.get("originals", True)),
             report=context.report,
             should_stop=context.should_stop,
+            rest=context.give_way,
         )
         return Finished(result_of(backup_to_wire(parts.places.shown(made.file), made.size, made.manifest)))
 
