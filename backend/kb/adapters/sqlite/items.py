@@ -11,7 +11,7 @@ from typing import Any
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.ledger import coverage_from, coverage_json
-from kb.adapters.sqlite.purge import SLICE
+from kb.adapters.sqlite.purge import SLICE, let_others_write
 from kb.adapters.sqlite.withdrawal import log_text, withdraw
 from kb.domain.files import FileIdentity, ScannedFile
 from kb.domain.items import Item, ItemState
@@ -184,6 +184,7 @@ class SqliteItemStore:
         if item_ids:
             with self._library.transaction() as connection:
                 hide_items(connection, item_ids)
+            let_others_write()
 
 
 def _other_path(connection: sqlite3.Connection, item_id: ItemId, path: WorkspacePath) -> tuple[str | None] | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -21,9 +22,10 @@ from kb.domain.versions import Purged
 
 T = TypeVar("T")
 
-SLICE = 4_000
-"""Rows a transaction may remove: 30 ms or so, which whoever else wants to write waits at most."""
+SLICE = 1_000
+"""Rows a transaction may remove, so that whoever else wants to write waits a moment only."""
 
+_MOMENT_S = 0.002
 PINNED_BY_ANSWER = "EXISTS (SELECT 1 FROM answer_sources a WHERE a.doc_id = v.doc_id)"
 PINNED_BY_GENERATION = "EXISTS (SELECT 1 FROM generation_documents g WHERE g.doc_id = v.doc_id)"
 RECENT = "age <= CASE WHEN deleted_at IS NULL THEN ?1 WHEN deleted_at > ?2 THEN max(?1, 1) ELSE 0 END"
@@ -95,7 +97,7 @@ class SqlitePurge:
                     " AND state = 'superseded'",
                     [(item_id, number) for item_id, number, _ in part],
                 )
-            self._heed()
+            self._between()
         freed, copies = self.finish()
         self._forget_items(keep_deleted_days)
         return Purged(len(expendable), pinned, freed, copies)
@@ -140,7 +142,7 @@ class SqlitePurge:
         for part in _parts(stray, SLICE):
             with self._library.transaction() as connection:
                 removed += _remove_vectors(connection, [text_hash for (text_hash,) in part])
-            self._heed()
+            self._between()
         return removed
 
     def remove_unused_copies(self) -> tuple[tuple[str, ...], int]:
@@ -150,8 +152,12 @@ class SqlitePurge:
         for part in _parts(unused, SLICE):
             with self._library.transaction() as connection:
                 copies += _remove_assets(connection, [asset_id for (asset_id,) in part])
-            self._heed()
+            self._between()
         return tuple(path for path, _ in copies), sum(size for _, size in copies)
+
+    def _between(self) -> None:
+        let_others_write()
+        self._heed()
 
     def _expendable(self, keep_versions: int, keep_deleted_days: int) -> tuple[list[tuple[str, int, str]], int]:
         values = (keep_versions, _before(keep_deleted_days))
@@ -173,7 +179,7 @@ class SqlitePurge:
                 ]
                 _remove_vectors(connection, [text_hash for text_hash, _ in gone])
             freed += sum(int(size) for _, size in gone)
-            self._heed()
+            self._between()
             if len(keys) < SLICE:
                 return freed
 
@@ -194,14 +200,19 @@ class SqlitePurge:
                 )
             # Not after it: a kill in between would leave copies that nobody looks for any more.
             copies = _remove_assets(connection, sorted(assets))
-        self._heed()
+        self._between()
         return copies
 
     def _forget_items(self, keep_deleted_days: int) -> None:
         for part in _parts(self._library.rows(_FORGOTTEN, (_before(keep_deleted_days),)), SLICE):
             with self._library.transaction() as connection:
                 connection.executemany("DELETE FROM items WHERE item_id = ?", part)
-            self._heed()
+            self._between()
+
+
+def let_others_write() -> None:
+    """Leave the writer alone for a moment: whoever takes it again at once, gets it before those who wait."""
+    time.sleep(_MOMENT_S)
 
 
 def put_removals(connection: sqlite3.Connection, kind: str, names: Iterable[str]) -> None:
