@@ -44,7 +44,9 @@ _HEAP = 64_000_000
 
 _TIES = 32
 _DIGITS = 4
-_FEW_DEAD = 2_000
+_FEW_DEAD = 200
+"""Deleted texts that stay in the counts of BM25; of a small library's one note saved again and again they would soon be
+most, and its words count as common."""
 _LOOSE = 10
 _REBUILD = "`kb index rebuild` makes it anew from the library"
 
