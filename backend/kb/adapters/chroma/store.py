@@ -23,7 +23,9 @@ from kb.domain.index import VectorChanges, VectorRow, VectorSnapshot
 BATCH = 5_000
 """Vectors in one request; Chroma takes 5,461."""
 
-_GRAPH = ".bin"
+_GRAPH = "data_level0.bin"
+"""Vectors and links; the others hold counts, and memory that was never set."""
+
 _MOST_DEATHS = 3
 _PATIENCE_SECONDS = 0.2
 _GLANCE_SECONDS = 0.05

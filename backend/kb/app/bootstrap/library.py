@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.files.filesystems import file_system
+from kb.adapters.files.leftovers import FileLeftovers
 from kb.adapters.files.removal import ContainedRemover
 from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
@@ -14,13 +17,14 @@ from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
-from kb.adapters.sqlite.job_control import SqliteJobControl
 from kb.adapters.sqlite.items import SqliteItemStore
+from kb.adapters.sqlite.job_control import SqliteJobControl
 from kb.adapters.sqlite.jobs import SqliteJobStore
 from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
+from kb.adapters.sqlite.upkeep import SqliteUpkeep
 from kb.adapters.sqlite.vectors import SqliteVectorStore
 from kb.adapters.sqlite.versions import SqliteVersions
 from kb.app.backup.holding import FilesHeld
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
     from kb.app.backup.merging import MergeParts
     from kb.app.backup.shelf import BackupShelf
 
+_log = logging.getLogger(__name__)
+
 
 class LibraryParts:
     """The library file and the files beside it.
@@ -48,7 +54,14 @@ class LibraryParts:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.settings = configuration.settings
-        self.library = Library(configuration.data_dir)
+        on = file_system(configuration.data_dir)
+        if not on.is_safe_for_wal:
+            _log.warning(
+                "the data folder is on %s: a rollback journal is used, since locks may not hold there", on.name
+            )
+        self.library = Library(configuration.data_dir, wal=on.is_safe_for_wal)
+        # Called by searches that meet a damaged index; who opens the library says what then happens.
+        self.damage_noticed: Callable[[], object] = lambda: None
         self.making = threading.RLock()
         self.files_held = FilesHeld()
 
@@ -91,6 +104,16 @@ class LibraryParts:
     def integrity(self) -> SqliteIntegrity:
         """Return the checks of the library file."""
         return SqliteIntegrity(self.library)
+
+    @made_once
+    def upkeep(self) -> SqliteUpkeep:
+        """Return what keeps the library sound."""
+        return SqliteUpkeep(self.library)
+
+    @made_once
+    def leftovers(self) -> FileLeftovers:
+        """Return what finds files that nothing needs."""
+        return FileLeftovers(self.configuration.data_dir)
 
     @made_once
     def versions(self) -> SqliteVersions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,26 +30,30 @@ class Projections:
         folder: holds `tantivy`, `vectors` and `chroma`.
         library_id: stamps them.
         uses_chroma: whether Chroma is one of them.
+        damaged: told when a search finds one of them missing or damaged.
     """
 
-    def __init__(self, folder: Path, library_id: str, *, uses_chroma: bool) -> None:
+    def __init__(
+        self, folder: Path, library_id: str, *, uses_chroma: bool, damaged: Callable[[], object] = lambda: None
+    ) -> None:
         self._folder = folder
         self._library_id = library_id
         self._uses_chroma = uses_chroma
+        self._damaged = damaged
 
     @cached_property
     def text_index(self) -> TantivyTextIndex:
         """Return the full-text index."""
         from kb.adapters.tantivy.index import TantivyTextIndex
 
-        return TantivyTextIndex(self._folder / "tantivy", self._library_id)
+        return TantivyTextIndex(self._folder / "tantivy", self._library_id, damaged=self._damaged)
 
     @cached_property
     def scan(self) -> ScanVectors:
         """Return the exact vector index."""
         from kb.adapters.vectorscan.index import ScanVectors
 
-        return ScanVectors(self._folder / "vectors", self._library_id)
+        return ScanVectors(self._folder / "vectors", self._library_id, damaged=self._damaged)
 
     @cached_property
     def chroma(self) -> ChromaVectors | None:
@@ -58,7 +62,7 @@ class Projections:
             return None
         from kb.adapters.chroma.index import ChromaVectors
 
-        return ChromaVectors(self._folder / "chroma", self._library_id)
+        return ChromaVectors(self._folder / "chroma", self._library_id, damaged=self._damaged)
 
     @property
     def vector_indexes(self) -> Sequence[VectorIndexWriter]:
@@ -80,7 +84,10 @@ class ProjectionParts(ModelParts):
         """Return the projections of any generation, to be closed by who asks."""
         folder = index_folder(self.configuration.data_dir, generation)
         uses_chroma = self.settings.search.vector_engine != "scan"
-        return Projections(folder, self.library_id, uses_chroma=uses_chroma)
+        return Projections(folder, self.library_id, uses_chroma=uses_chroma, damaged=self._tell_damage)
+
+    def _tell_damage(self) -> None:
+        self.damage_noticed()
 
     @property
     def index_folder(self) -> Path:

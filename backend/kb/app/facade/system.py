@@ -12,13 +12,12 @@ from kb.contract.system import Doctor, DoctorRequest, Health
 class System:
     """Health and self-examination."""
 
-    def __init__(self, doctor: Callable[[], Doctor]) -> None:
+    def __init__(self, doctor: Callable[[DoctorRequest], Doctor]) -> None:
         self._doctor = doctor
 
     def doctor(self, request: DoctorRequest) -> Doctor:
-        """Check everything that must be in order."""
-        del request
-        return self._doctor()
+        """Check everything that must be in order, and with `fix` mend what is derived."""
+        return self._doctor(request)
 
     def health(self, request: Empty) -> Health:
         """Say that the server works."""

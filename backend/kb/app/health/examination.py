@@ -1,0 +1,54 @@
+"""`kb doctor` as a whole: look, mend when asked to, look again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from kb.app.bootstrap import Parts
+from kb.app.facade.library import Work
+from kb.app.health.healing import URGENT
+from kb.app.health.library import library_checks
+from kb.app.health.surroundings import report_of, surrounding_checks
+from kb.contract.system import Doctor, DoctorCheck, DoctorRequest
+from kb.domain.jobs import JobKind, JobStatus
+
+_GLANCE_S = 0.05
+
+
+class Examination:
+    """Looks at one opened library.
+
+    Args:
+        parts: the library.
+        work: starts the repair, which runs on the thread of jobs like everything that writes.
+    """
+
+    def __init__(self, parts: Parts, work: Work) -> None:
+        self._parts = parts
+        self._work = work
+
+    def __call__(self, request: DoctorRequest) -> Doctor:
+        """Return what was found, after mending when `fix` is asked for."""
+        fixed = self._mend(deep=request.deep) if request.fix else {}
+        checks = [*surrounding_checks(self._parts.configuration), *library_checks(self._parts, deep=request.deep)]
+        mended = [_with(check, fixed.pop(check.name, None)) for check in checks]
+        # What was only in the way has no line of its own any more.
+        mended += [DoctorCheck(name=name, ok=True, detail="in order", fixed=said) for name, said in fixed.items()]
+        return report_of(mended)
+
+    def _mend(self, *, deep: bool) -> dict[str, str]:
+        job = self._work.start(JobKind.REPAIR, {"deep": deep, "everything": True}, priority=URGENT)
+        while True:
+            found = self._parts.job_control.get(job.job_id)
+            if found is None or found.status.is_final:
+                break
+            time.sleep(_GLANCE_S)
+        if found is None or found.status is not JobStatus.SUCCEEDED or found.result is None:
+            return {}
+        said = found.result.get("fixed")
+        return {str(name): str(text) for name, text in said.items()} if isinstance(said, Mapping) else {}
+
+
+def _with(check: DoctorCheck, fixed: str | None) -> DoctorCheck:
+    return check if fixed is None else check.model_copy(update={"fixed": fixed})
