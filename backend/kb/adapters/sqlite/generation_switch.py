@@ -84,12 +84,12 @@ class SqliteGenerationSwitch:
     def _move(self, connection: sqlite3.Connection, target: GenerationId, now: str) -> None:
         connection.execute(f"DELETE FROM generation_documents WHERE generation_id = {SERVING}")
         connection.execute(_REMEMBER)
-        connection.execute(_READ_AGAIN)
-        connection.execute(_NOT_ACTIVATED, (now,))
         connection.execute(_SUPERSEDE, (now, target))
         connection.execute("UPDATE document_versions SET generation_id = ? WHERE state = 'ready'", (target,))
         connection.execute(_SHOW, (now, target))
         connection.execute(_POINT, (now, target))
+        connection.execute(_READ_AGAIN)
+        connection.execute(_NOT_ACTIVATED, (now,))
         earlier = connection.execute(
             "SELECT generation_id FROM generations WHERE state = 'retired' AND generation_id <> ?", (target,)
         ).fetchall()
