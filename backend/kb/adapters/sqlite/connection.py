@@ -224,8 +224,12 @@ class Library:
         """
         with self._lock, translated():
             self._writer.execute("VACUUM")
-            # What old readers still see stays in the log for now.
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # What old readers still see stays in the log; nobody waits for them to end.
+            self._writer.execute("PRAGMA busy_timeout = 100")
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
 
     def meta(self, key: str) -> str | None:
         """Return a value of schema_meta, such as `library_id` or `schema_version`."""
