@@ -38,8 +38,33 @@ _LARGE = 2500
 _SAVES = 8
 _SEARCHES = 150
 _PATIENCE_S = 30.0
-_ADJECTIVES = ("amber", "brisk", "calm", "dusty", "early", "faint", "giant", "hollow", "inner", "jolly", "keen", "lunar")
-_NOUNS = ("anchor", "beacon", "candle", "drummer", "engine", "falcon", "glacier", "hammock", "island", "jacket", "kettle")
+_ADJECTIVES = (
+    "amber",
+    "brisk",
+    "calm",
+    "dusty",
+    "early",
+    "faint",
+    "giant",
+    "hollow",
+    "inner",
+    "jolly",
+    "keen",
+    "lunar",
+)
+_NOUNS = (
+    "anchor",
+    "beacon",
+    "candle",
+    "drummer",
+    "engine",
+    "falcon",
+    "glacier",
+    "hammock",
+    "island",
+    "jacket",
+    "kettle",
+)
 
 
 @dataclass(slots=True)

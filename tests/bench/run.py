@@ -51,11 +51,13 @@ def main() -> int:
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
     from tests.bench import (
         children,
+        following,
         ingesting,
         large,
         masking,
         ocr_errors,
         pdf_speed,
+        scale,
         scanning,
         searching,
         sound,
@@ -77,6 +79,8 @@ def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
         "ocr": ocr_errors.recognition,
         "sound": sound.recognition,
         "large": large.large,
+        "scale": scale.scale,
+        "following": following.following,
     }
 
 

@@ -68,14 +68,22 @@ def _command(env: dict[str, str], empty: dict[str, str], rounds: int) -> list[Ro
 
 def _opened(env: dict[str, str], workspace: Path) -> Row:
     what = "files of the workspace opened by it (strace)"
+    log = traced(env, workspace)
+    if log is None:
+        return Row("unchanged folder", f"{what}: not measured, strace is not installed", 0.0, "")
+    return Row("unchanged folder", what, float(len(opened_files(log, workspace))), "", "at most", 0)
+
+
+def traced(env: dict[str, str], workspace: Path) -> Path | None:
+    """Run `kb ingest` under strace and return its log of opened files; None where strace is not installed."""
     strace = shutil.which("strace")
     if strace is None:
-        return Row("unchanged folder", f"{what}: not measured, strace is not installed", 0.0, "")
+        return None
     log = workspace.parent / "strace.txt"
     command = [strace, "-f", "-y", "-qq", "-e", "trace=open,openat,openat2", "-o", str(log)]
     command += [sys.executable, "-m", "kb.cli.main", "ingest", "--summary-only"]
     subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
-    return Row("unchanged folder", what, float(len(opened_files(log, workspace))), "", "at most", 0)
+    return log
 
 
 def opened_files(log: Path, workspace: Path) -> list[str]:
