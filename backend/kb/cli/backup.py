@@ -133,7 +133,8 @@ def _add_merge(commands: typer.Typer) -> None:
         out.line(f"{'added':<12}{_counts(report.added)}")
         out.line(f"{'same':<12}{counted(report.same, 'item')}")
         if report.kept:
-            out.line(f"{'kept':<12}{counted(len(report.kept), 'item')} differ and stayed as they are here:")
+            stays = "differs and stays" if len(report.kept) == 1 else "differ and stay"
+            out.line(f"{'kept':<12}{counted(len(report.kept), 'item')} {stays} as here:")
             for path in report.kept:
                 out.line(f"  {path}")
         return HIT
