@@ -57,7 +57,8 @@ class MemoryFiles:
             raise NotFound("the workspace folder 'kb' does not exist", hint="run `kb init` to make it")
         yield from self.problems
         for path in sorted(self.contents):
-            if not scope.paths or any(path == part or path.startswith(f"{part}/") for part in scope.paths):
+            wanted = not scope.paths or any(path == part or path.startswith(f"{part}/") for part in scope.paths)
+            if wanted and path in self._identities:  # it may go away while the scan is at work
                 yield ScannedFile(WorkspacePath(path), path, self._identities[path])
 
     def read(self, file: ScannedFile) -> FileBytes:

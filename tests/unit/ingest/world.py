@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from kb.domain.blocks import BlockKind, Prose
 from kb.domain.chunks import ChunkPolicy
@@ -73,6 +74,7 @@ class World:
     artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
     captioner: Captioner | None = None
     given_back: list[int] = field(default_factory=list)
+    ground: Any = None
 
     def ports(self) -> IngestPorts:
         policy = ChunkPolicy(target_characters=40, overlap_characters=0)
@@ -90,6 +92,8 @@ class World:
             text_index=self.text_index,
             vector_indexes=(self.scan_index, self.chroma),
             embedder=self.embedder,
+            ground_store=self.ground,
+            ground_reader=self.ground,
             give_back=lambda: self.given_back.append(self.text_index.commits),
         )
 
@@ -103,16 +107,24 @@ class World:
         keep_versions: int = 3,
         workers: int = 1,
         password: str | None = None,
+        asks: bool = False,
+        confirm: bool = False,
+        urgent: bool = False,
     ) -> IngestReport:
-        scope = Scope(paths=tuple(map(WorkspacePath, paths)))
         options = IngestOptions(
             workers=workers,
             keep_versions=keep_versions,
             retry=retry,
             summary_only=summary_only,
             password=password,
+            asks=asks,
+            confirm_removals=confirm,
+            urgent=urgent,
         )
-        return IngestRun(self.ports(), scope, options, report=report, should_stop=should_stop).run()
+        return IngestRun(self.ports(), self.scope(*paths), options, report=report, should_stop=should_stop).run()
+
+    def scope(self, *paths: str) -> Scope:
+        return Scope(paths=tuple(map(WorkspacePath, paths)))
 
     def embedded(self) -> int:
         return len(self.embedder.texts) if self.embedder else 0
