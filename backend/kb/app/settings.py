@@ -64,6 +64,9 @@ class IndexingSettings(Section):
     reconcile_minutes: int = Field(
         10, ge=1, le=1440, description="So often everything is compared all the same, since systems lose events."
     )
+    pause_on_battery: bool = Field(
+        default=False, description="On battery long work rests; a few files that were saved are read all the same."
+    )
 
 
 class LimitsSettings(Section):

@@ -11,8 +11,10 @@ from kb.app.facade.events import Events
 from kb.app.handlers import handlers
 from kb.app.wire.jobs import job_to_wire
 from kb.domain.ids import Json
-from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus, Progress, Rest
 from kb.jobs.runner import JobRunner
+
+_A_FEW_FILES = 5
 
 
 class JobDesk:
@@ -34,6 +36,7 @@ class JobDesk:
             handlers(parts, events, self._take_password),
             listener=self._listen,
             ended=self._tell_end,
+            rests=self._rests,
         )
         self._running = False
         # In memory alone: a job that is taken up again after a crash runs without.
@@ -102,6 +105,12 @@ class JobDesk:
         with self._passwords_lock:
             return self._passwords.pop(job_id, None)
 
+    def _rests(self, job: Job) -> Rest | None:
+        """On battery what takes long rests, if the person wants that; a few files that were saved do not wait."""
+        if not self._parts.settings.indexing.pause_on_battery or not _is_heavy(job):
+            return None
+        return Rest.BATTERY if self._parts.power.on_battery() else None
+
     def _listen(self, job: Job, progress: Progress) -> None:
         self._events.progress(job_to_wire(replace(job, progress=progress)))
 
@@ -112,3 +121,10 @@ class JobDesk:
         if job is not None:
             self._events.progress(job_to_wire(job))
         self._events.changed("jobs")
+
+
+def _is_heavy(job: Job) -> bool:
+    paths = job.payload.get("paths")
+    if job.kind is JobKind.INGEST and isinstance(paths, list) and 0 < len(paths) <= _A_FEW_FILES:
+        return False
+    return job.priority == 0 and job.kind in {JobKind.INGEST, JobKind.GENERATION, JobKind.BACKUP}

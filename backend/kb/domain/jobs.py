@@ -64,7 +64,7 @@ class Progress:
         pages: read so far, of documents that have pages.
         sound_seconds: heard so far.
         rate: of what `done` counts, a second, over the last while; None when unknown.
-        seconds_left: None when unknown.
+        seconds_left: of this stage, at that rate; None when unknown.
     """
 
     stage: str = ""

@@ -27,6 +27,8 @@ class Outcome:
         touched: the content is as known: only its stat identity is new.
         vanished: the file went away between scan and reading.
         members: files inside it, to be taken in next.
+        pages: it has; of a document without pages 0.
+        sound_seconds: it has; of a document without sound 0.
     """
 
     report: ItemReport | None = None
@@ -35,6 +37,8 @@ class Outcome:
     touched: tuple[ItemId, ScannedFile] | None = None
     vanished: Item | None = None
     members: tuple[Change, ...] = ()
+    pages: int = 0
+    sound_seconds: int = 0
 
 
 @dataclass(slots=True)

@@ -57,6 +57,10 @@ def new_item_id() -> ItemId:
     return ItemId(uuid7(time.time_ns() // 1_000_000, os.urandom(10)))
 
 
+def _units(made: MadeDocument, kind: str) -> int:
+    return sum(unit.end - unit.start + 1 for unit in made.document.coverage if unit.kind == kind)
+
+
 @dataclass(slots=True)
 class Intake:
     """Takes files in, one after another, during one run.
@@ -262,6 +266,8 @@ class Intake:
             ),
             staged=made.document.doc_id,
             characters=sum(len(chunk.text) for chunk in made.chunks),
+            pages=_units(made, "page"),
+            sound_seconds=_units(made, "second"),
         )
 
     def _inside(self, change: Change, members: Sequence[Member]) -> tuple[Change, ...]:

@@ -229,6 +229,7 @@ class IngestRun:
         path = first.change.file.path
         if first.is_elsewhere:  # all else was asked for a moment ago
             self._heed_stop()
+        self._meter.files(done, total)
         self._meter.step(done, total, path)
         while not first.wait(_GLANCE_SECONDS):
             self._heed_stop()
@@ -271,6 +272,7 @@ class IngestRun:
         plan.respelled = [(item_id, file) for item_id, file in plan.respelled if not self._others.covers(file.path)]
 
     def _count(self, outcome: Outcome) -> None:
+        self._meter.read(outcome.pages, outcome.sound_seconds)
         if outcome.report:
             self._lines.add(outcome.report)
             self._chunks += outcome.report.chunk_count or 0

@@ -37,6 +37,7 @@ from kb.ingest.outbox import work_off
 from kb.jobs.endings import RememberedEnds
 
 if TYPE_CHECKING:
+    from kb.adapters.power.battery import PsutilPower
     from kb.app.backup.making import BackupParts
     from kb.app.backup.merging import MergeParts
     from kb.app.backup.shelf import BackupShelf
@@ -153,6 +154,13 @@ class LibraryParts:
     def job_store(self) -> RememberedEnds:
         """Return the job queue."""
         return RememberedEnds(SqliteJobStore(self.library), SqliteJobControl(self.library))
+
+    @made_once
+    def power(self) -> PsutilPower:
+        """Return what tells whether the computer runs on its battery."""
+        from kb.adapters.power.battery import PsutilPower
+
+        return PsutilPower()
 
     @property
     def job_control(self) -> RememberedEnds:

@@ -1,0 +1,1 @@
+"""Where the electricity comes from."""
