@@ -66,15 +66,21 @@ def test_a_model_or_an_engine_that_is_away_changes_nothing() -> None:
 
 def test_a_recipe_is_kept_and_named_by_all_that_shapes_vectors_and_passages() -> None:
     assert Recipe.from_json(RECIPE.to_json()) == RECIPE
+    models = [
+        replace(MODEL, id="x"),
+        replace(MODEL, version="x"),
+        replace(MODEL, provider="x"),
+        replace(MODEL, pooling="x"),
+        replace(MODEL, query_prefix="x"),
+        replace(MODEL, passage_prefix="x"),
+        replace(MODEL, endpoint="x"),
+    ]
     others = [
         replace(RECIPE, policy=replace(POLICY, overlap_characters=0)),
         replace(RECIPE, chunker="x"),
         replace(RECIPE, parsers={}),
         replace(RECIPE, model=None),
-        *(
-            replace(RECIPE, model=replace(MODEL, **{name: "x"}))
-            for name in ("id", "version", "provider", "pooling", "query_prefix", "passage_prefix", "endpoint")
-        ),
+        *(replace(RECIPE, model=model) for model in models),
         replace(RECIPE, model=replace(MODEL, dimensions=7)),
     ]
     names = {RECIPE.fingerprint(), *(one.fingerprint() for one in others)}

@@ -18,6 +18,7 @@ from kb.domain.chunks import ChunkPolicy
 from kb.domain.errors import NotFound
 from kb.domain.failures import StorageFailed
 from kb.domain.generations import FIRST, Generation, GenerationId, GenerationState, Recipe
+from kb.domain.recipes import ChunkId
 from kb.domain.search import SearchFilters
 from tests.builders import MODEL, OTHER_MODEL, Staged, path_of, staged, vector_of
 from tests.contracts.library import Ports
@@ -44,7 +45,7 @@ class Two:
         """Cut documents otherwise for the new generation, embed, and say that it is ready."""
         shown = {one.item.path: one for one in self.build.outdated(self.new.generation_id)}
         for one in documents:
-            other = [replace(c, chunk_id=f"new-{c.chunk_id}", policy_hash="policy-2") for c in one.chunks]
+            other = [replace(c, chunk_id=ChunkId(f"new-{c.chunk_id}"), policy_hash="policy-2") for c in one.chunks]
             self.build.stage(self.new.generation_id, shown[one.item.path], one.document, other, "new")
         self.embed(self.new, OTHER_MODEL)
         self.generations.make_ready(self.new.generation_id)
