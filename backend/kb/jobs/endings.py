@@ -36,6 +36,7 @@ class RememberedEnds:
         self._control = control
         self._ends: dict[JobId, _End] = {}
         self._lock = threading.Lock()
+        self._refusal: StorageFailed | None = None
 
     def enqueue(
         self,
@@ -59,9 +60,19 @@ class RememberedEnds:
         )
 
     def claim(self, owner: str, lease_s: float, *, above: int | None = None) -> Job | None:
-        """Take the pending job that is due next, after storing ends that wait for it."""
-        self._store_ends()
-        return self._store.claim(owner, lease_s, above=above)
+        """Take the pending job that is due next, after storing ends that wait for it.
+
+        While none can be taken, `get` says of a job that is tried only once that it failed: somebody waits for it.
+        In the queue it stays, and is the one that the same request gets next time.
+        """
+        try:
+            self._store_ends()
+            job = self._store.claim(owner, lease_s, above=above)
+        except StorageFailed as failed:
+            self._refusal = failed
+            raise
+        self._refusal = None
+        return job
 
     def heartbeat(self, job: Job, lease_s: float) -> bool:
         """Hold the job for `lease_s` seconds from now."""
@@ -171,5 +182,11 @@ class RememberedEnds:
                 self._ends.pop(job_id, None)
 
     def _as_it_ended(self, job: Job) -> Job:
-        end = self._ends.get(job.job_id)
-        return job if end is None or job.status.is_final else end.shown(job)
+        end, refusal = self._ends.get(job.job_id), self._refusal
+        if end is not None and not job.status.is_final:
+            return end.shown(job)
+        if refusal is not None and job.status is JobStatus.PENDING and job.most_attempts <= 1:
+            message = f"{refusal.message}\n{refusal.hint}"
+            failed = replace(job, status=JobStatus.FAILED, error_code=refusal.code, error_message=message)
+            return replace(failed, finished_at=datetime.now(UTC))
+        return job

@@ -120,3 +120,37 @@ def test_an_end_that_another_process_wrote_meanwhile_counts() -> None:
     assert disk.finish(other, JobStatus.SUCCEEDED)
     assert jobs.claim("us", 60.0) is None
     assert disk.jobs[held.job_id].status is JobStatus.SUCCEEDED
+
+
+@dataclass
+class NothingCanBeTaken(FakeJobs):
+    is_full: bool = True
+
+    def claim(self, owner: str, lease_s: float, *, above: int | None = None) -> Job | None:
+        if self.is_full:
+            raise StorageFailed("the disk is full", hint="free some space")
+        return super().claim(owner, lease_s, above=above)
+
+
+def test_who_waits_for_a_job_that_cannot_even_begin_hears_so_and_the_queue_keeps_it() -> None:
+    disk = NothingCanBeTaken()
+    jobs = RememberedEnds(disk, disk)
+    waited_for = jobs.enqueue(JobKind.INGEST, {}, most_attempts=1)
+    of_a_server = jobs.enqueue(JobKind.REBUILD, {})
+    with pytest.raises(StorageFailed):
+        jobs.claim("kb ingest", 60)
+    ended = jobs.get(waited_for.job_id)
+    assert ended is not None
+    assert (ended.status, ended.error_message) == (JobStatus.FAILED, "the disk is full\nfree some space")
+    assert ended.finished_at is not None
+    patient = jobs.get(of_a_server.job_id)
+    assert patient is not None
+    assert patient.status is JobStatus.PENDING
+    disk.is_full = False
+    assert jobs.enqueue(JobKind.INGEST, {}, most_attempts=1).job_id == waited_for.job_id
+    taken = jobs.claim("kb ingest", 60)
+    assert taken is not None
+    assert taken.job_id == waited_for.job_id
+    again = jobs.get(of_a_server.job_id)
+    assert again is not None
+    assert again.error_message is None
