@@ -34,6 +34,19 @@ def request_of(model: type[R], **values: Any) -> R:  # noqa: ANN401 - the model 
         raise InvalidInput(f"{name} {problem[:1].lower()}{problem[1:]}", hint="see the command's --help") from error
 
 
+def one_of(**given: str | None) -> tuple[str, str] | None:
+    """Return the option that was given with its value, None without any.
+
+    Raises:
+        InvalidInput: several were given.
+    """
+    named = [(name, value) for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        names = " and ".join(f"--{name}" for name, _ in named)
+        raise InvalidInput(f"{names} do not go together", hint="give one of them at a time")
+    return named[0] if named else None
+
+
 def one_query(words: Sequence[str] | None, name: str) -> str:
     """Join the words of a command line.
 

@@ -26,6 +26,7 @@ _SHOWN_ITEMS = 20
 # Short at first: a workspace in which nothing changed takes a few milliseconds.
 _FIRST_PAUSES_S = (0.005, 0.01, 0.02)
 _PAUSE_S = 0.05
+_PATIENCE_S = 10.0
 
 
 def add_to(app: typer.Typer) -> None:
@@ -81,15 +82,26 @@ def add_to(app: typer.Typer) -> None:
 
 
 def wait_for(out: Output, facade: Facade, job: Job) -> Job:
-    """Show the progress of a job until it is over; Ctrl-C asks it to stop and waits for that."""
+    """Show the progress of a job until it is over; Ctrl-C asks it to stop and waits for that.
+
+    One that a server tries again only after a while is given back as failed: nobody wants to wait for that.
+    """
     from kb.contract.jobs import JobRequest
 
     request = JobRequest(job_id=job.id)
     line = ProgressLine(out)
+    if job.paused and job.status == "pending":
+        # Who asks for the same work now wants it done.
+        out.note("it was paused, and goes on now")
+        job = facade.jobs.resume(request)
     try:
         for seen in _seen(facade, job):
             job = seen
             line.show(job)
+            if job.next_attempt_at and job.next_attempt_at.timestamp() - time.time() > _PATIENCE_S:
+                line.close()
+                out.note(f"it is tried again at {job.next_attempt_at.astimezone():%H:%M:%S} (`kb jobs`)")
+                return job.model_copy(update={"status": "failed"})
     except KeyboardInterrupt:
         line.close()
         out.note("stopping; what is committed stays")

@@ -31,7 +31,7 @@ EXAMPLES = cast(Any, payloads())
         (["list", "docs"], ["doc_summary.v1"]),
         (["show", "x"], ["document.v1"]),
         (["inspect", "x"], ["chunk_inspection.v1"]),
-        (["jobs"], ["job.v1"]),
+        (["jobs"], ["job.v1", "job.v1"]),
         (["index", "verify"], ["index_verify.v1"]),
     ],
     ids=" ".join,
