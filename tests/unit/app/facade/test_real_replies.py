@@ -21,7 +21,7 @@ from kb.contract.base import Wire
 from kb.contract.events import StreamEvent
 from kb.contract.facade import Facade, Method, contract_groups, methods_of
 from kb.contract.ingest import IngestRequest
-from kb.contract.jobs import JobRequest
+from kb.contract.jobs import Job, JobRequest
 from kb.contract.search import FindRequest
 from kb.contract.viewer import ViewerOpenRequest
 from kb.domain.errors import KebabError
@@ -34,11 +34,12 @@ NOTES = {
     "| a | b |\n|---|---|\n| 1 | 2 |\n",
     "zh/猫.txt": "猫叫味噌。\n它每天睡十二个小时。\n",
     "code/run.py": "def run() -> None:\n    '''Run the backup.'''\n",
+    "twice.md": "# Twice\n\nOnce.\n",
     "bad.md": "---\ntitle: [\n---\n# Bad\n\nText.\n",
 }
 # Different by nature: times, ids of a run.
 FLEETING = {"trace_id", "duration_ms", "milliseconds", "latency_ms", "created_at", "took_ms"}
-STARTING = {"library/ingest", "index/rebuild", "backup/create", "backup/merge"}
+STARTING = {"library/ingest", "index/rebuild", "index/compact", "backup/create", "backup/merge"}
 
 
 @dataclass
@@ -79,22 +80,24 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             assert ready.wait(20)
         there = RemoteFacade(f"http://127.0.0.1:{port}", TOKEN)
         try:
-            yield Both(facade, there, _requests(facade))
+            yield Both(facade, there, _requests(facade, folder / "workspace"))
         finally:
             there.close()
             servers[0].should_exit = True
             thread.join(20)
 
 
-def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
+def _requests(facade: Facade, workspace: Path) -> dict[str, dict[str, Any]]:
     """Fill the library, and say with what to ask each method."""
     ids = {}
+    _wait(facade, facade.library.ingest(IngestRequest()))
+    (workspace / "twice.md").write_text("# Twice\n\nOnce more.\n", encoding="utf-8")
     for name, job in (
         ("ingest", facade.library.ingest(IngestRequest())),
         ("rebuild", facade.index.rebuild(_request("index/rebuild", {}))),
+        ("compact", facade.index.compact(_request("index/compact", {}))),
     ):
-        while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
-            threading.Event().wait(0.02)
+        _wait(facade, job)
         ids[name] = job.id
     backup = _backups(facade)
     chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
@@ -106,9 +109,14 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         **backup,
         "chunks/inspect": {"chunk_id": chunk},
         "chunks/list": {"doc": "ops/backup.md"},
+        "index/compacted": {"job_id": ids["compact"]},
         "index/report": {"job_id": ids["rebuild"]},
         "jobs/cancel": {"job_id": ids["ingest"]},
         "jobs/get": {"job_id": ids["ingest"]},
+        "library/diff": {"doc": "twice.md"},
+        "library/put_back": {"doc": "zh/猫.txt"},
+        "library/remove": {"doc": "code/run.py"},
+        "library/versions": {"doc": "twice.md"},
         "library/coverage": {"doc_path": "ops/backup.md"},
         "library/item": {"doc": "bad.md"},
         "library/masked": {"doc": "bad.md"},
@@ -138,6 +146,11 @@ def _over(facade: Facade, job: Any) -> str:
         job = facade.jobs.get(JobRequest(job_id=job.id))
     assert job.status == "succeeded", job.error
     return str(job.id)
+
+
+def _wait(facade: Facade, job: Job) -> None:
+    while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
+        threading.Event().wait(0.02)
 
 
 METHODS = {f"{method.group}/{method.name}": method for method in methods_of(contract_groups())}
