@@ -25,6 +25,17 @@ class At:
 
 
 @dataclass
+class FakeDesk:
+    jobs: dict[JobId, Job]
+
+    def start(self, kind: JobKind, payload: Mapping[str, Json], *, priority: int = 0) -> Job:
+        job_id = JobId(f"job-{len(self.jobs)}")
+        pending = Job(job_id, kind, JobStatus.PENDING, payload, Progress(), 0, None, None, None, NOON, NOON, None)
+        self.jobs[job_id] = replace(pending, priority=priority)
+        return self.jobs[job_id]
+
+
+@dataclass
 class System:
     """Everything around what follows: a clock, events, jobs, files."""
 
@@ -35,13 +46,19 @@ class System:
     few: bool = True
     rules: int = 0
     away: bool = False
-    on_change: Callable[[Change], object] | None = None
 
     def __post_init__(self) -> None:
         self.compared = Compared(self.now)
         workspace = Workspace(keeps=self.keeps, has_few=lambda _paths, _most: self.few, live=lambda: 40)
         self.following = Following(
-            self, workspace, self, self.jobs.get, self.compared, every_s=600, clock=lambda: self.seconds, now=self.now
+            self,
+            workspace,
+            FakeDesk(self.jobs),
+            self.jobs.get,
+            self.compared,
+            every_s=600,
+            clock=lambda: self.seconds,
+            now=self.now,
         )
 
     def now(self) -> datetime:
@@ -49,20 +66,9 @@ class System:
 
     # the system's events
 
-    def start(  # type: ignore[override]
-        self, what: object, payload: Mapping[str, Json] | None = None, *, priority: int = 0
-    ) -> object:
-        if isinstance(what, JobKind):
-            job_id = JobId(f"job-{len(self.jobs)}")
-            assert payload is not None
-            self.jobs[job_id] = Job(
-                job_id, what, JobStatus.PENDING, payload, Progress(), 0, None, None, None, NOON, NOON, None
-            )
-            self.jobs[job_id] = replace(self.jobs[job_id], priority=priority)
-            return self.jobs[job_id]
+    def start(self, on_change: Callable[[Change], object]) -> str | None:
         problem = self.problems.pop(0) if self.problems else None
         self.on = problem is None
-        self.on_change = what  # type: ignore[assignment]
         return problem
 
     def listens(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from kb.domain.files import Ground
+from kb.domain.paths import WorkspacePath
 from kb.ingest.removals import HeldBack
 from tests.unit.ingest.world import World, counts
 
@@ -70,7 +71,7 @@ def test_more_than_a_third_missing_is_held_back_until_a_person_says_so(world: Wo
     remove(world, "notes", 15)
     before = world.library.visible()
     report = world.ingest(asks=True)
-    examples = ("notes/00.md", "notes/01.md", "notes/02.md")
+    examples = tuple(map(WorkspacePath, ("notes/00.md", "notes/01.md", "notes/02.md")))
     assert report.held_back == HeldBack(15, 40, "many_missing", examples)
     assert report.deleted == 0
     assert world.library.visible() == before
