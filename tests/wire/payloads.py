@@ -59,6 +59,7 @@ from kb.domain.spans import LineSpan, Segment
 from kb.domain.versions import Pin, Purged, Version, VersionState
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
+from tests.wire.generation_payloads import generation_payloads
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -319,6 +320,7 @@ def _more(document: DocumentView) -> dict[str, Wire]:
             title="아키텍처",
             citation=citation,
         ),
+        **generation_payloads(),
         "index_report": IndexReport(
             text_entries=38, vectors=38, embedded=0, duration_ms=120, vector_engines={"scan": 38}
         ),

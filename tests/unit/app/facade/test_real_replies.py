@@ -39,7 +39,17 @@ NOTES = {
 }
 # Different by nature: times, ids of a run.
 FLEETING = {"trace_id", "duration_ms", "milliseconds", "latency_ms", "created_at", "took_ms"}
-STARTING = {"library/ingest", "index/rebuild", "index/compact", "backup/create", "backup/merge"}
+STARTING = {
+    "library/ingest",
+    "index/rebuild",
+    "index/compact",
+    "backup/create",
+    "backup/merge",
+    "index/build",
+    "index/discard",
+    "index/rollback",
+    "index/switch",
+}
 
 
 @dataclass
@@ -63,6 +73,11 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
         patch.setenv("KB_WORKSPACE_ROOT", str(folder / "workspace"))
         patch.setenv("KB_MODELS_EMBEDDING_PROVIDER", "none")
         configuration = load_configuration()
+        patch.setenv("KB_CHUNKING_TARGET_CHARACTERS", "800")
+        earlier = load_configuration()
+    # What was read by other settings: there is a generation to build.
+    with open_own_library(earlier, owner="test") as facade:
+        _over(facade, facade.library.ingest(IngestRequest()))
     with open_own_library(configuration, owner="test") as facade, bridge.listen(0) as listening:
         port = listening.getsockname()[1]
         app = bridge.create_server(facade, token=TOKEN, port=port)
@@ -110,6 +125,7 @@ def _requests(facade: Facade, workspace: Path) -> dict[str, dict[str, Any]]:
         "chunks/inspect": {"chunk_id": chunk},
         "chunks/list": {"doc": "ops/backup.md"},
         "index/compacted": {"job_id": ids["compact"]},
+        "index/built": {"job_id": _over(facade, facade.index.build(_request("index/build", {})))},
         "index/report": {"job_id": ids["rebuild"]},
         "jobs/cancel": {"job_id": ids["ingest"]},
         "jobs/get": {"job_id": ids["ingest"]},
