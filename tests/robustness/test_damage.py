@@ -60,7 +60,7 @@ def ask(facade: RemoteFacade) -> Answer:
     """Ask every question of the sample."""
     hits, degraded = [], False
     for question in sample_questions():
-        reply = facade.search.find(FindRequest(query=question["question"], top_k=10))
+        reply = facade.search.find(FindRequest(query=question["text"], top_k=10))
         hits.append(tuple(hit.chunk_id for hit in reply.results))
         degraded |= bool(reply.diagnostics.degraded_channels)
     return Answer(tuple(hits), degraded)
