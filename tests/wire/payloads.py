@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from kb.app.watching import Followed
 from kb.app.wire.answers import answer_to_wire
 from kb.app.wire.chunks import chunk_to_wire, embedding_to_wire
 from kb.app.wire.citation import citation_to_wire
@@ -16,8 +17,8 @@ from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.search import result_to_wire
 from kb.app.wire.versions import difference_to_wire, purged_to_wire, versions_to_wire
+from kb.app.wire.watching import watch_to_wire
 from kb.contract.answers import AnswersPage, AnswerStop
-from kb.contract.backup import Backup, BackupCounts, Backups, BackupVerify, MergeReport, RestoreReport
 from kb.contract.base import Wire
 from kb.contract.chunks import ChunksPage
 from kb.contract.events import CheckedClaim, Event, Token
@@ -57,8 +58,10 @@ from kb.domain.recipes import BlockId, ChunkId, DocumentId, ItemId
 from kb.domain.search import SearchMode
 from kb.domain.spans import LineSpan, Segment
 from kb.domain.versions import Pin, Purged, Version, VersionState
+from kb.ingest.removals import HeldBack
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
+from tests.wire.backup_payloads import backup_payloads
 from tests.wire.generation_payloads import generation_payloads
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -328,9 +331,10 @@ def _more(document: DocumentView) -> dict[str, Wire]:
             ok=True, checks=(IndexCheck(name="text", ok=True, expected=38, found=38, detail="complete"),)
         ),
         **_versions(),
-        **_backups(),
+        **backup_payloads(NOON),
         "doctor": Doctor(ok=False, checks=checks),
         "health": Health(version="0.1.0"),
+        "watch": watch_to_wire(_followed()),
         "server": Server(url="http://127.0.0.1:8765", token="t" * 43),
         "problem": Problem(
             type="urn:kebab:problem:not_found",
@@ -377,37 +381,9 @@ def _versions() -> dict[str, Wire]:
     }
 
 
-def _backups() -> dict[str, Wire]:
-    counts = BackupCounts(items=1, documents=1, passages=38, vectors=38, answers=2)
-    none = BackupCounts(items=0, documents=0, passages=0, vectors=0, answers=0)
-    backup = Backup(
-        file="kebab-20260427-154211.kbbackup",
-        bytes=1_204_000,
-        created_at=NOON,
-        library_id="0196750b-3a00-7000-8000-0000000000aa",
-        library_schema=3,
-        version="0.1.0",
-        originals=904_000,
-        counts=counts,
-    )
-    checks = (DoctorCheck(name="archive", ok=True, detail="made 2026-04-27 15:42 by Kebab 0.1.0"),)
-    kept = "before-restore/20260427-154211-000000"
-    return {
-        "backup": backup,
-        "backups": Backups(backups=(backup,)),
-        "backup_verify": BackupVerify(file=backup.file, ok=True, checks=checks),
-        "restore_report": RestoreReport(
-            file=backup.file,
-            library_id=backup.library_id,
-            counts=counts,
-            kept_as=kept,
-            embedded=0,
-            duration_ms=310,
-        ),
-        "merge_report": MergeReport(
-            file=backup.file, added=none, same=1, kept=("notes/plan.md",), embedded=0, duration_ms=120
-        ),
-    }
+def _followed() -> Followed:
+    held = HeldBack(812, 1_204, "unmounted", (WorkspacePath("stick/notes/a.md"),))
+    return Followed(watching=True, pending=3, last_change_at=NOON, last_compared_at=NOON, held_back=held)
 
 
 def text_of(example: Wire) -> str:
