@@ -81,6 +81,7 @@ def test_a_wrong_request_is_a_problem_and_reaches_nobody(live: Live, body: bytes
     [
         (NotFound("no such job", hint="look again"), 404, "not_found"),
         (InvalidInput("no"), 400, "bad_request"),
+        (Conflict("a backup is under way", hint="wait"), 409, "conflict"),
         (Busy("held by another"), 409, "library_busy"),
         (ModelUnavailable("no model"), 503, "model_unavailable"),
     ],

@@ -49,6 +49,7 @@ STARTING = {
     "index/discard",
     "index/rollback",
     "index/switch",
+    "jobs/retry",
 }
 
 
@@ -129,6 +130,8 @@ def _requests(facade: Facade, workspace: Path) -> dict[str, dict[str, Any]]:
         "index/report": {"job_id": ids["rebuild"]},
         "jobs/cancel": {"job_id": ids["ingest"]},
         "jobs/get": {"job_id": ids["ingest"]},
+        "jobs/pause": {"job_id": ids["ingest"]},
+        "jobs/resume": {"job_id": ids["ingest"]},
         "library/diff": {"doc": "twice.md"},
         "library/put_back": {"doc": "zh/猫.txt"},
         "library/remove": {"doc": "code/run.py"},
@@ -225,6 +228,7 @@ def test_a_reply_is_as_its_schema_says_and_the_same_through_a_server(both: Both,
         ("answers/get", {"trace_id": "nobody"}),
         ("chunks/inspect", {"chunk_id": "nobody"}),
         ("jobs/get", {"job_id": "nobody"}),
+        ("jobs/retry", {"job_id": "nobody"}),
         ("library/show", {"doc": "nowhere.md"}),
         ("library/coverage", {"doc_path": "../outside.md"}),
         ("search/find", {"query": "q", "collections": ["none"]}),
