@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
+from kb.app.bootstrap import Parts, library_lock
 from kb.app.config_file import Configuration, load_configuration
-from kb.app.gateway import open_own_library
+from kb.app.facade.events import Events
+from kb.app.gateway import facade_of, open_own_library
+from kb.app.work import JobDesk
 from kb.contract.answers import AnswersRequest
+from kb.contract.backup import Backup, BackupCreateRequest
 from kb.contract.facade import Facade
+from kb.contract.index import RebuildRequest
 from kb.contract.ingest import IngestReport, IngestRequest
 from kb.contract.items import ItemsRequest
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.search import FindRequest
 
 
 @dataclass
@@ -71,3 +78,30 @@ def state(facade: Facade) -> tuple[list[str], list[str]]:
     items = [item.doc_path for item in facade.library.items(ItemsRequest()).items]
     answers = [answer.retrieval.trace_id for answer in facade.answers.recent(AnswersRequest()).answers]
     return items, answers
+
+
+def backed_up(facade: Facade, file: Path | None = None) -> Backup:
+    job = over(facade, facade.backup.create(BackupCreateRequest(file=str(file) if file else None)))
+    return facade.backup.report(JobRequest(job_id=job.id))
+
+
+def found(facade: Facade, query: str) -> list[tuple[str, str]]:
+    hits = facade.search.find(FindRequest(query=query, mode="lexical")).results
+    return [(hit.citation.uri, hit.snippet) for hit in hits]
+
+
+def rebuilt(facade: Facade) -> int:
+    job = over(facade, facade.index.rebuild(RebuildRequest()))
+    return facade.index.report(JobRequest(job_id=job.id)).embedded
+
+
+@contextmanager
+def at_work(place: Place) -> Iterator[tuple[Parts, Facade]]:
+    with ExitStack() as stack:
+        stack.enter_context(library_lock(place.configuration, "test", 0))
+        parts = Parts(place.configuration)
+        stack.callback(parts.close)
+        events = Events()
+        desk = JobDesk(parts, events)
+        stack.callback(desk.close)
+        yield parts, cast("Facade", facade_of(parts, desk, events))

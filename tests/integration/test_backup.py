@@ -7,10 +7,7 @@ import shutil
 import sqlite3
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import cast
 
 import pytest
 from blake3 import blake3
@@ -18,48 +15,20 @@ from blake3 import blake3
 from kb.app.backup.making import make_backup
 from kb.app.backup.manifest import manifest_bytes, manifest_of
 from kb.app.backup.restoring import NewerWork
-from kb.app.bootstrap import Parts, library_lock
-from kb.app.facade.events import Events
-from kb.app.gateway import facade_of
 from kb.app.restoring import restore_library
-from kb.app.work import JobDesk
 from kb.contract.answers import AskRequest
-from kb.contract.backup import Backup, BackupCreateRequest, BackupRequest, MergeReport
+from kb.contract.backup import BackupCreateRequest, BackupRequest
 from kb.contract.base import Empty
-from kb.contract.facade import Facade
-from kb.contract.index import RebuildRequest
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest, JobsRequest
-from kb.contract.search import FindRequest
 from kb.contract.viewer import ViewerOpenRequest
 from kb.domain.backups import BackupMember
 from kb.domain.errors import InvalidInput, NotFound, Unreadable
 from kb.domain.failures import Busy, Cancelled, StorageFailed
-from tests.homes import needs_embedder
-from tests.places import Place, over, state
+from tests.places import Place, at_work, backed_up, found, over, rebuilt, state
 
 OVEN = "# Oven\n\nThe oven is lit at 05:30 every morning except Sunday.\n"
 GRILL = "# Grill\n\nThe grill turns all day long.\n"
-
-
-def backed_up(facade: Facade, file: Path | None = None) -> Backup:
-    job = over(facade, facade.backup.create(BackupCreateRequest(file=str(file) if file else None)))
-    return facade.backup.report(JobRequest(job_id=job.id))
-
-
-def merged(facade: Facade, file: Path) -> MergeReport:
-    job = over(facade, facade.backup.merge(BackupRequest(file=str(file))))
-    return facade.backup.merged(JobRequest(job_id=job.id))
-
-
-def found(facade: Facade, query: str) -> list[tuple[str, str]]:
-    hits = facade.search.find(FindRequest(query=query, mode="lexical")).results
-    return [(hit.citation.uri, hit.snippet) for hit in hits]
-
-
-def rebuilt(facade: Facade) -> int:
-    job = over(facade, facade.index.rebuild(RebuildRequest()))
-    return facade.index.report(JobRequest(job_id=job.id)).embedded
 
 
 @pytest.fixture
@@ -120,18 +89,6 @@ def hashes(backup: Path) -> dict[str, str]:
     with zipfile.ZipFile(backup) as packed:
         members = manifest_of(packed.read("manifest.json")).members
     return {member.name: member.checksum for member in members if member.name.startswith("assets/")}
-
-
-@contextmanager
-def at_work(place: Place) -> Iterator[tuple[Parts, Facade]]:
-    with ExitStack() as stack:
-        stack.enter_context(library_lock(place.configuration, "test", 0))
-        parts = Parts(place.configuration)
-        stack.callback(parts.close)
-        events = Events()
-        desk = JobDesk(parts, events)
-        stack.callback(desk.close)
-        yield parts, cast("Facade", facade_of(parts, desk, events))
 
 
 def test_a_backup_made_while_an_ingest_runs_is_of_one_moment(place: Place, tmp_path: Path) -> None:
@@ -359,58 +316,3 @@ def test_a_stop_leaves_no_file_and_nothing_in_the_data_folder(place: Place, else
     assert not elsewhere.exists()
     assert not list(elsewhere.parent.glob("*"))
     assert not list(place.data.glob(".backup-*"))
-
-
-def test_a_merge_brings_what_is_not_here_and_changes_nothing(place: Place, tmp_path: Path, elsewhere: Path) -> None:
-    place.put("both.md", "# Both\n\nThe same in both places.\n")
-    place.put("gone.md", "# Gone\n\nThis was thrown away over there.\n")
-    with place.opened() as facade:
-        place.ingest(facade)
-        facade.answers.ask(AskRequest(question="When is the oven lit?", mode="lexical"))
-        backed_up(facade, elsewhere)
-        theirs = found(facade, "불은 아침")
-    other = Place(tmp_path / "other")
-    other.put("both.md", "# Both\n\nThe same in both places.\n")
-    other.put("oven.md", "# Oven\n\nOur own oven is lit at noon.\n")
-    other.put("grill.md", GRILL)
-    with other.opened() as facade:
-        other.ingest(facade)
-        report = merged(facade, elsewhere)
-        assert (report.added.items, report.added.documents, report.added.answers, report.embedded) == (2, 2, 1, 0)
-        assert (report.same, report.kept) == (1, ("oven.md",))
-        assert found(facade, "불은 아침") == theirs
-        assert "noon" in found(facade, "oven lit")[0][1]
-        assert found(facade, "grill turns")
-        (hit, *_) = found(facade, "thrown away")
-        view = facade.viewer.open(ViewerOpenRequest(citation=hit[0]))
-        assert "thrown away" in facade.viewer.file(view.item_id).path.read_text(encoding="utf-8")
-        again = merged(facade, elsewhere)
-        assert (again.added.items, again.added.passages, again.added.answers, again.same) == (0, 0, 0, 3)
-    with at_work(other) as (parts, _facade):
-        assert parts.integrity.check(None).problems == ()
-
-
-@needs_embedder
-def test_vectors_come_along_and_nothing_is_embedded(tmp_path: Path, elsewhere: Path) -> None:
-    vectors = {"KB_MODELS_EMBEDDING_PROVIDER": "fastembed"}
-    place = Place(tmp_path / "here", vectors)
-    place.put("oven.md", OVEN)
-    with place.opened() as facade:
-        place.ingest(facade)
-        made = backed_up(facade, elsewhere)
-    assert made.counts.vectors == 1
-    other = Place(tmp_path / "other", vectors)
-    other.put("grill.md", GRILL)
-    with other.opened() as facade:
-        other.ingest(facade)
-        report = merged(facade, elsewhere)
-        assert (report.added.vectors, report.embedded) == (1, 0)
-        hits = facade.search.find(FindRequest(query="When is the fire lit?", mode="vector")).results
-        assert hits[0].citation.uri.startswith("oven.md")
-    third = Place(tmp_path / "third", vectors)
-    restore_library(third.configuration, str(elsewhere), agreed=False)
-    with third.opened() as facade:
-        assert rebuilt(facade) == 0
-        assert facade.library.summary(Empty()).vectors == 1
-        hits = facade.search.find(FindRequest(query="When is the fire lit?", mode="vector")).results
-        assert hits[0].citation.uri.startswith("oven.md")
