@@ -68,7 +68,7 @@ class IngestHandler:
             scope,
             options,
             report=context.report,
-            should_stop=context.should_stop,
+            should_stop=self._courteous(context),
             give_way=lambda: self._handled(context.give_way()),
         )
         report = run.run()
@@ -105,6 +105,15 @@ class IngestHandler:
             if not (job.result or {}).get("too_many"):
                 handled += [WorkspacePath(str(path)) for path in paths]
         return tuple(handled) if ran else None
+
+    def _courteous(self, context: JobContext) -> Callable[[], bool]:
+        """Return what a run asks at its safe points: a question in flight goes first."""
+
+        def should_stop() -> bool:
+            self._parts.turnstile.let_by()
+            return context.should_stop()
+
+        return should_stop
 
     def _keep(self, report: IngestReport, run: IngestRun) -> None:
         kept = replace(
