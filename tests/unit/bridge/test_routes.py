@@ -9,7 +9,7 @@ import pytest
 
 from kb.contract.facade import contract_groups, methods_of
 from kb.contract.search import FindRequest
-from kb.domain.errors import InvalidInput, NotFound
+from kb.domain.errors import Conflict, InvalidInput, NotFound
 from kb.domain.failures import Busy, ModelUnavailable
 from tests.unit.bridge.conftest import Live
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from kb.contract.problems import error_of, problem, problem_of, problem_of_bug, problem_of_invalid
 from kb.contract.search import FindRequest
-from kb.domain.errors import ErrorCode, InvalidInput, InvalidSettings, KebabError, NotFound, Unreadable
+from kb.domain.errors import Conflict, ErrorCode, InvalidInput, InvalidSettings, KebabError, NotFound, Unreadable
 from kb.domain.failures import Busy, Cancelled, ModelUnavailable, StorageFailed, Unreachable
 
 ERRORS = [
@@ -15,6 +15,7 @@ ERRORS = [
     (InvalidInput("no", hint="do", code=ErrorCode.INVALID_CITATION), 400),
     (InvalidSettings("no", hint="do"), 400),
     (NotFound("no", hint="do"), 404),
+    (Conflict("no", hint="do"), 409),
     (Busy("no", hint="do"), 409),
     (Cancelled("no", hint="do"), 409),
     (Unreadable("no", hint="do"), 422),
