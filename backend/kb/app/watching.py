@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,6 +27,8 @@ _COMPARE_SOON_S = 60.0
 _LOOK_AGAIN_S = 5.0
 """Whether changes are still told, and whether a folder that was away is back."""
 _JOB_GLANCE_S = 0.1
+_SLICE = 100
+"""Paths of one urgent job, so that the newest do not wait for all."""
 _log = logging.getLogger(__name__)
 
 
@@ -161,6 +164,7 @@ class Following:
         self._debouncer = Debouncer()
         self._problem = problem
         self._keeps: Callable[[str, bool | None], bool] | None = None
+        self._slices: deque[Sequence[str]] = deque()
         self._urgent: _Started | None = None
         self._whole: _Started | None = None
         self._wanted = True
@@ -202,7 +206,7 @@ class Following:
         """Return how the workspace is followed."""
         at, held = self._compared.facts()
         started = sum(one.paths for one in (self._urgent, self._whole) if one)
-        pending = self._debouncer.waiting() + started
+        pending = self._debouncer.waiting() + started + sum(map(len, list(self._slices)))
         return Followed(self._problem is None, self._problem, pending, self._last_change, at, held)
 
     def look(self) -> float:
@@ -212,8 +216,10 @@ class Following:
             self._look_at = now + _LOOK_AGAIN_S
             self._listen()
         self._urgent, self._whole = self._ended(self._urgent), self._ended(self._whole)
-        if self._urgent is None and (due := self._debouncer.due(now)) is not None:
+        if (due := self._debouncer.due(now)) is not None:
             self._take(due)
+        if self._urgent is None:
+            self._urgent = self._next_urgent()
         self._wanted = self._wanted or now >= self._compare_at
         if self._wanted and self._whole is None:
             self._wanted = False
@@ -259,10 +265,21 @@ class Following:
         return keeps(change.path, change.is_folder)
 
     def _take(self, due: Due) -> None:
-        if due.everything or not self._workspace.has_few(due.paths, MOST_FILES):
-            self._wanted = True
-        else:
-            self._urgent = self._start(due.paths, PRIORITY, len(due.paths))
+        self._wanted = self._wanted or due.everything
+        self._slices.extend(due.paths[at : at + _SLICE] for at in range(0, len(due.paths), _SLICE))
+
+    def _next_urgent(self) -> _Started | None:
+        """Start the next few files that wait; what is not few is left to a comparison of everything."""
+        while self._slices:
+            paths = self._slices.popleft()
+            few = paths if self._few(paths) else [path for path in paths if len(paths) > 1 and self._few([path])]
+            self._wanted = self._wanted or len(few) < len(paths)
+            if few:
+                return self._start(few, PRIORITY, len(few))
+        return None
+
+    def _few(self, paths: Sequence[str]) -> bool:
+        return self._workspace.has_few(paths, MOST_FILES)
 
     def _start(self, paths: Sequence[str], priority: int, count: int) -> _Started:
         self._count += 1

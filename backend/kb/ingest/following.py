@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 QUIET_S = 0.3
@@ -12,12 +12,17 @@ AT_MOST_S = 1.5
 """So long a path that never comes to rest waits."""
 BURST_PATHS = 500
 BURST_EVENTS = 4096
+_FOLDERS = 50
 """Far below what the system queues: past it some may be lost, so that everything is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is to be read now: `paths`, none below another, or with `everything` the whole workspace."""
+    """What is to be read now: `paths`, newest first and none below another; with `everything` the whole workspace.
+
+    Of everything, `paths` are the last ones in each folder, a few: whoever saves a note while thousands of files are
+    being copied elsewhere need not wait for them.
+    """
 
     paths: tuple[str, ...] = ()
     everything: bool = False
@@ -37,6 +42,7 @@ class Debouncer:
         self._changes: dict[str, _Change] = {}
         self._events = 0
         self._everything: _Change | None = None
+        self._last: dict[str, str] = {}
 
     def changed(self, paths: Iterable[str], now: float) -> None:
         """Take in that something happened to paths: made, changed, moved or removed."""
@@ -45,6 +51,7 @@ class Debouncer:
                 self._events += 1
                 if self._everything is not None:
                     self._everything.last = now
+                    self._remember(path)
                     continue
                 known = self._changes.get(path)
                 if known is None:
@@ -65,14 +72,15 @@ class Debouncer:
             if self._everything is not None:
                 if not _is_due(self._everything, now):
                     return None
+                last, self._last = self._last, {}
                 self._everything, self._events = None, 0
-                return Due(everything=True)
-            ripe = [path for path, change in self._changes.items() if _is_due(change, now)]
+                return Due(outermost(tuple(reversed(last.values()))), everything=True)
+            ripe = {path: change.last for path, change in self._changes.items() if _is_due(change, now)}
             for path in ripe:
                 del self._changes[path]
             if not self._changes:
                 self._events = 0
-            return Due(outermost(ripe)) if ripe else None
+            return Due(outermost(sorted(ripe, key=lambda path: (-ripe[path], path)))) if ripe else None
 
     def next_at(self) -> float | None:
         """Return when something comes to rest if nothing more happens."""
@@ -85,18 +93,28 @@ class Debouncer:
         with self._lock:
             return len(self._changes) + (self._everything is not None)
 
+    def _remember(self, path: str) -> None:
+        """Keep a path as the last of its folder, of a few folders."""
+        folder = path.rpartition("/")[0]
+        self._last.pop(folder, None)
+        self._last[folder] = path
+        if len(self._last) > _FOLDERS:
+            del self._last[next(iter(self._last))]
+
     def _gather_all(self, now: float) -> None:
         first = min((change.first for change in self._changes.values()), default=now)
+        for path in sorted(self._changes, key=lambda path: self._changes[path].last):
+            self._remember(path)
         self._changes.clear()
         if self._everything is None:
             self._everything = _Change(first, now)
         self._everything.last = now
 
 
-def outermost(paths: Collection[str]) -> tuple[str, ...]:
-    """Return the paths less those that lie in another of them, in order."""
+def outermost(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths less those that lie in another of them, each once and in their order."""
     known = frozenset(paths)
-    return tuple(sorted(path for path in known if not lies_in(known, path, itself=False)))
+    return tuple(path for path in dict.fromkeys(paths) if not lies_in(known, path, itself=False))
 
 
 def lies_in(folders: Collection[str], path: str, *, itself: bool = True) -> bool:

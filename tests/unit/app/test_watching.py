@@ -175,7 +175,7 @@ def test_new_rules_of_what_is_ignored_compare_everything() -> None:
     assert system.rules == 1
     system.tell(".kbignore")
     system.look(1)
-    assert system.asked() == [([], 0)]
+    assert sorted(system.asked()) == [([], 0), (["a.md"], 10)]
     system.tell("a.md")
     assert system.rules == 2
 
@@ -192,7 +192,21 @@ def test_two_thousand_changed_files_are_followed_by_one_comparison() -> None:
     system = settled()
     system.tell(*[f"notes/{number}.md" for number in range(2000)])
     system.look(1)
-    assert system.asked() == [([], 0)]
+    assert system.asked() == [(["notes/1999.md"], 10), ([], 0)]
+
+
+def test_hundreds_of_files_are_read_by_and_by_before_a_long_comparison_ends() -> None:
+    system = System()
+    system.look()
+    system.tell(*[f"notes/{number:03}.md" for number in range(250)])
+    lengths = []
+    for _ in range(4):
+        system.look(1)
+        lengths.append([len(paths) for paths, priority in system.asked() if priority])
+        for job_id, job in system.jobs.items():
+            if job.priority:
+                system.jobs[job_id] = replace(job, status=JobStatus.SUCCEEDED)
+    assert lengths == [[100], [100, 100], [100, 100, 50], [100, 100, 50]]
 
 
 def test_a_burst_while_everything_is_compared_is_compared_again_afterwards() -> None:
@@ -200,10 +214,10 @@ def test_a_burst_while_everything_is_compared_is_compared_again_afterwards() -> 
     system.look()
     system.tell(*[f"{number}.md" for number in range(1000)])
     system.look(2)
-    assert len(system.jobs) == 1
+    assert system.asked() == [([], 0), (["999.md"], 10)]
     system.end()
     system.look()
-    assert system.asked() == [([], 0), ([], 0)]
+    assert system.asked() == [([], 0), (["999.md"], 10), ([], 0)]
 
 
 def test_a_few_files_do_not_wait_for_a_comparison() -> None:

@@ -43,8 +43,34 @@ def test_a_burst_of_ten_thousand_events_is_one_comparison_of_everything() -> Non
         debouncer.changed([f"notes/{number}.md"], number / 100_000)
     assert debouncer.waiting() == 1
     assert debouncer.due(0.2) is None
-    assert debouncer.due(1.0) == Due(everything=True)
+    assert debouncer.due(1.0) == Due(("notes/9999.md",), everything=True)
     assert debouncer.due(9.0) is None
+
+
+def test_a_note_saved_in_the_middle_of_a_burst_is_named() -> None:
+    debouncer = Debouncer()
+    for number in range(3000):
+        debouncer.changed([f"copied/{number // 1000}/{number}.md"], number / 10_000)
+        if number == 1500:
+            debouncer.changed(["diary/today.md"], number / 10_000)
+    due = debouncer.due(1.0)
+    assert due == Due(("copied/2/2999.md", "copied/1/1999.md", "diary/today.md", "copied/0/999.md"), everything=True)
+
+
+def test_of_a_burst_over_very_many_folders_the_newest_are_named() -> None:
+    debouncer = Debouncer()
+    for number in range(3000):
+        debouncer.changed([f"{number}/a.md"], 0.0)
+    due = debouncer.due(1.0)
+    assert due is not None
+    assert (len(due.paths), due.paths[0]) == (50, "2999/a.md")
+
+
+def test_the_newest_changes_come_first() -> None:
+    debouncer = Debouncer()
+    debouncer.changed(["a.md"], 0.0)
+    debouncer.changed(["b.md"], 0.1)
+    assert debouncer.due(1.0) == Due(("b.md", "a.md"))
 
 
 def test_as_many_paths_as_a_burst_has_are_still_read_one_by_one() -> None:
@@ -58,7 +84,7 @@ def test_very_many_events_of_one_path_are_taken_for_a_queue_that_may_have_run_ov
     debouncer = Debouncer()
     for _ in range(BURST_EVENTS + 1):
         debouncer.changed(["a.md"], 0.0)
-    assert debouncer.due(1.0) == Due(everything=True)
+    assert debouncer.due(1.0) == Due(("a.md",), everything=True)
 
 
 def test_events_are_counted_anew_after_a_rest() -> None:
@@ -73,7 +99,7 @@ def test_lost_changes_are_a_comparison_of_everything() -> None:
     debouncer = Debouncer()
     debouncer.changed(["a.md"], 0.0)
     debouncer.lost(0.1)
-    assert debouncer.due(1.0) == Due(everything=True)
+    assert debouncer.due(1.0) == Due(("a.md",), everything=True)
 
 
 @given(st.lists(st.sampled_from(["a", "a/b", "a/b/c.md", "ab", "mail.eml", "mail.eml!/x.pdf", "d/e"]), max_size=8))
