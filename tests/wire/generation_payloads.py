@@ -13,24 +13,7 @@ _NOON = datetime(2026, 4, 27, 15, 42, 11, tzinfo=timezone(timedelta(hours=9)))
 
 def generation_payloads() -> dict[str, Wire]:
     """Return one being built beside one that serves, what a build did, and what a switch would change."""
-    serving = Generation(
-        id=1,
-        state="serving",
-        fingerprint="3f9a2c10ee4d6b783f9a2c10ee4d6b78",
-        embedding_model="multilingual-e5-small",
-        dimensions=384,
-        chunk_mode="structure",
-        target_characters=1600,
-        overlap_characters=160,
-        chunker_version="structure-v1",
-        created_at=_NOON,
-        ready_at=None,
-        switched_at=None,
-        documents=16,
-        documents_total=16,
-        passages=24,
-        vectors=24,
-    )
+    serving = _serving()
     building = serving.model_copy(
         update={
             "id": 2,
@@ -73,3 +56,24 @@ def generation_payloads() -> dict[str, Wire]:
             changed=(ReplayedQuestion(question="When does the backup run?", kept=5, gained=(gained,), lost=(lost,)),),
         ),
     }
+
+
+def _serving() -> Generation:
+    return Generation(
+        id=1,
+        state="serving",
+        fingerprint="3f9a2c10ee4d6b783f9a2c10ee4d6b78",
+        embedding_model="multilingual-e5-small",
+        dimensions=384,
+        chunk_mode="structure",
+        target_characters=1600,
+        overlap_characters=160,
+        chunker_version="structure-v1",
+        created_at=_NOON,
+        ready_at=None,
+        switched_at=None,
+        documents=16,
+        documents_total=16,
+        passages=24,
+        vectors=24,
+    )
