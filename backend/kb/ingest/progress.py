@@ -60,10 +60,6 @@ class ProgressMeter:
         self._pages += pages
         self._sound_seconds += sound_seconds
 
-    def rested(self) -> None:
-        """Say that the run stood still for a while: that is no part of its rate."""
-        self._samples.clear()
-
     def _so_far(self, done: int, total: int, percent: int, note: str = "", rate: float | None = None) -> Progress:
         return Progress(
             self._stage,

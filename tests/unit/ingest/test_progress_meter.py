@@ -51,7 +51,6 @@ def test_a_rest_is_no_part_of_the_rate() -> None:
     told.meter.begin("read", 0, 40)
     for done in range(0, 50, 10):
         told.step(done, 100)
-    told.meter.rested()
     told.step(40, 100, after_s=3600.0)
     told.step(50, 100)
     assert told.step(60, 100).rate == 10.0
