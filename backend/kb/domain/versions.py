@@ -10,7 +10,7 @@ from enum import StrEnum
 from kb.domain.recipes import DocumentId, ItemId
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+")
-_LONGEST = 160
+_LONGEST = 60
 
 
 class VersionState(StrEnum):
@@ -107,7 +107,7 @@ class Removal:
 
 
 def own_sentence(text: str) -> str:
-    """Return the longest sentence of a passage, cut at a space after 160 characters; it is likely the rarest."""
+    """Return the longest sentence of a passage, cut at a space after 60 characters; it is likely the rarest."""
     longest = max(_SENTENCE.findall(text), key=len, default="").strip()
     if len(longest) <= _LONGEST:
         return longest

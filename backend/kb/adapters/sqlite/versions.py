@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
-from kb.adapters.sqlite.gate import INDEXED_AS, KEPT_MAY_BE_SEEN, SERVING
+from kb.adapters.sqlite.gate import KEPT_MAY_BE_SEEN, SERVING
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
 from kb.adapters.sqlite.json_text import now_text
 from kb.adapters.sqlite.purge import PINNED_BY_ANSWER, PINNED_BY_GENERATION
@@ -33,7 +33,12 @@ WHERE v.item_id = ?2 ORDER BY v.number DESC
 """
 _PINS = (Pin.SERVING, Pin.IN_FLIGHT, Pin.ANSWER, Pin.GENERATION, Pin.RECENT)
 _GONE = frozenset({VersionState.PURGING, VersionState.PURGED})
-_ENTRIES = f"SELECT count(*) FROM chunks c WHERE c.doc_id = ? AND c.role <> 'parent' AND {INDEXED_AS} IS NOT NULL"
+# As `INDEXED_AS` has it, asked once for the document and not for each passage.
+_ENTRIES = """
+SELECT count(*) FROM chunks c WHERE c.doc_id = ?1 AND c.role <> 'parent' AND c.chunking_key IN (
+  SELECT v.chunking_key FROM document_versions v JOIN items i ON i.item_id = v.item_id
+  WHERE v.doc_id = ?1 AND v.state IN ('indexing','ready') AND i.deleted_at IS NULL)
+"""
 # The longest passage of the version that waits: its longest sentence is likely to be found nowhere else.
 _SAMPLE = """
 SELECT c.chunk_key, c.text FROM chunks c JOIN document_versions v ON v.doc_id = c.doc_id
