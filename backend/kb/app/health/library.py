@@ -23,6 +23,7 @@ def library_checks(parts: Parts, *, deep: bool = False) -> Iterator[DoctorCheck]
     yield DoctorCheck(name="text_index_open", ok=text.ok, detail=text.detail, hint=text.hint)
     yield _vector_check(others)
     yield _embedding_check(parts)
+    yield from _settings_check(parts)
     yield from _artifacts_checks(parts, deep=deep)
     yield from _leftovers_check(parts)
     yield from _unfinished_check(parts)
@@ -51,6 +52,13 @@ def _sqlite_check(parts: Parts) -> DoctorCheck:
             hint = "run `kb doctor --fix --deep`, then `kb ingest` embeds these texts again"
         return failed("sqlite_open", f"{detail}: {report.problems[0]}", hint)
     return DoctorCheck(name="sqlite_open", ok=True, detail=detail)
+
+
+def _settings_check(parts: Parts) -> Iterator[DoctorCheck]:
+    """Settings that wait for another generation are no illness: what serves goes on serving."""
+    if pending := parts.pending:
+        detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
+        yield DoctorCheck(name="generation", ok=True, detail=detail, hint="run `kb index build`")
 
 
 def _embedding_check(parts: Parts) -> DoctorCheck:
