@@ -304,6 +304,9 @@ class ModelStore:
 
     def _throw_away(self) -> None:
         self._forget()
+        for place in (self._folder.parent, self._folder):
+            if place.is_file():  # garbage in place of a folder of ours
+                place.unlink()
         if self._data.exists():
             # Aside first: removing may take long or fail, and half a store must not be opened.
             aside = self._folder / f"old-{secrets.token_hex(4)}"

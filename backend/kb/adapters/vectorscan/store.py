@@ -117,6 +117,8 @@ class VectorFiles:
     def _generation(self, fingerprint: str, dimensions: int, room: int, position: int, pages: Iterable[Rows]) -> View:
         capacity = -(-(room + room // 4 + 1) // BLOCK) * BLOCK
         head = Head(fingerprint, self._library_id, secrets.token_hex(8), dimensions, capacity, 0, position)
+        if self._folder.is_file():  # garbage in place of a folder of ours
+            self._folder.unlink()
         self._folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         path = self._data_path(head)
         file = ColumnFile.create(path, head)
