@@ -46,6 +46,18 @@ def test_a_restore_makes_a_library_where_there_was_none(home: Home, tmp_path: Pa
     other = Home(tmp_path / "another computer")
     other.folder.mkdir()
     (other.folder / "KnowledgeBase").mkdir()
+    # Whether it is whole can be asked before there is a library.
+    assert "✓ library" in other.ok("backup", "verify", str(home.folder / "a.kbbackup"))
     out = other.ok("backup", "restore", str(home.folder / "a.kbbackup"))
     assert out.startswith("restored    1 item, 1 document, 1 passage")
     assert "oven.md#L" in other.ok("search", "oven lit", "--mode", "lexical")
+
+
+def test_the_backups_of_a_damaged_library_can_still_be_seen_and_put_back(home: Home) -> None:
+    made = json.loads(home.ok("backup", "create", "--json"))
+    (home.data / "kb.sqlite").write_bytes(b"garbage" * 1000)
+    assert made["file"] in home.ok("backup", "list")
+    assert "✓ library" in home.ok("backup", "verify", made["file"])
+    assert home.kb("backup", "restore", made["file"]).code == 2
+    home.ok("backup", "restore", made["file"], "--yes")
+    assert "oven.md" in home.ok("search", "oven lit", "--mode", "lexical")

@@ -1,12 +1,14 @@
-"""`kb backup restore`: the lock, the library, and the settings that came with it."""
+"""Backups without a library: looked at, and put back with the settings that came with them."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -14,13 +16,24 @@ from kb.app.config_file import Configuration, load_configuration
 from kb.app.settings import Settings
 from kb.app.wire.backup import counts_to_wire
 from kb.app.workspace_setup import config_text
-from kb.contract.backup import RestoreReport
-from kb.domain.errors import InvalidInput, InvalidSettings
+from kb.contract.backup import BackupRequest, Backups, BackupVerify, RestoreReport
+from kb.contract.base import Empty
+from kb.domain.errors import InvalidInput, InvalidSettings, NotFound
 from kb.domain.failures import StorageFailed
 
 _ROOT = re.compile(r"(?m)^[ \t]*root[ \t]*=.*$")
 _SECTION = re.compile(r"(?m)^[ \t]*\[workspace\][ \t]*(?:#.*)?$")
 _NEXT = re.compile(r"(?m)^[ \t]*\[")
+
+
+class LooksAtBackups(Protocol):
+    """The part of the group `backup` that needs no library."""
+
+    def list(self, request: Empty) -> Backups:
+        """Return the backups in the library's own folder."""
+
+    def verify(self, request: BackupRequest) -> BackupVerify:
+        """Check that everything in a backup is whole."""
 
 
 def restore_library(
@@ -76,6 +89,30 @@ def restore_library(
         embedded=0,
         duration_ms=round((now() - started).total_seconds() * 1000),
     )
+
+
+@contextmanager
+def backups_of(
+    configuration: Configuration, *, owner: str, on_wait: Callable[[str], object] = lambda _text: None
+) -> Iterator[LooksAtBackups]:
+    """Give what lists and checks backups: through the library, or without it where there is none that opens.
+
+    Raises:
+        Busy: another command holds the library for longer than ten seconds.
+    """
+    from kb.app.bootstrap import library_lock
+    from kb.app.bootstrap.backup import backup_places, backup_shelf
+    from kb.app.facade.backup import BackupLook
+    from kb.app.gateway import open_library
+
+    with ExitStack() as stack:
+        group: LooksAtBackups
+        try:
+            group = stack.enter_context(open_library(configuration, owner=owner, on_wait=on_wait)).backup
+        except (NotFound, StorageFailed):
+            stack.enter_context(library_lock(configuration, owner, 0))
+            group = BackupLook(backup_shelf(backup_places(configuration)))
+        yield group
 
 
 def settle_configuration(configuration: Configuration, theirs: str | None, workspace: Path | None) -> None:

@@ -66,10 +66,11 @@ def _add_list(commands: typer.Typer) -> None:
     @command(commands, "list")
     def show(out: Output) -> Exit:
         """List the backups in the library's own folder."""
+        from kb.app.restoring import backups_of
         from kb.contract.base import Empty
 
-        with library(out, "kb backup list") as facade:
-            found = facade.backup.list(Empty())
+        with backups_of(configuration(out), owner="kb backup list", on_wait=out.note) as backups:
+            found = backups.list(Empty())
         out.wire(found)
         for backup in found.backups:
             out.line(_line(backup))
@@ -83,10 +84,11 @@ def _add_verify(commands: typer.Typer) -> None:
     def verify(out: Output, file: _File) -> Exit:
         """Check that everything in a backup is whole."""
         from kb.app.requests import request_of
+        from kb.app.restoring import backups_of
         from kb.contract.backup import BackupRequest
 
-        with library(out, "kb backup verify") as facade:
-            report = facade.backup.verify(request_of(BackupRequest, file=_found(file)))
+        with backups_of(configuration(out), owner="kb backup verify", on_wait=out.note) as backups:
+            report = backups.verify(request_of(BackupRequest, file=_found(file)))
         out.wire(report)
         print_checks(out, report.checks)
         return HIT if report.ok else UNHEALTHY

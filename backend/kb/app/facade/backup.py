@@ -27,11 +27,40 @@ class _Jobs(Protocol):
         """Return a job."""
 
 
-class Backup:
+class BackupLook:
+    """Lists and checks backups, which needs no library."""
+
+    def __init__(self, shelf: BackupShelf) -> None:
+        self._shelf = shelf
+
+    def list(self, request: Empty) -> Backups:
+        """Return the backups in the library's own folder."""
+        del request
+        return Backups(
+            backups=tuple(
+                backup_to_wire(self._places.shown(one.file), one.size, one.manifest) for one in self._shelf.own()
+            )
+        )
+
+    def verify(self, request: BackupRequest) -> BackupVerify:
+        """Check that everything in a backup is whole.
+
+        Raises:
+            NotFound: there is no such backup.
+        """
+        path, findings = self._shelf.check(request.file)
+        return findings_to_wire(self._places.shown(path), findings)
+
+    @property
+    def _places(self) -> BackupPlaces:
+        return self._shelf.places
+
+
+class Backup(BackupLook):
     """Writes, lists, checks and merges backups."""
 
     def __init__(self, shelf: BackupShelf, jobs: _Jobs, work: Work) -> None:
-        self._shelf = shelf
+        super().__init__(shelf)
         self._jobs = jobs
         self._work = work
 
@@ -52,24 +81,6 @@ class Backup:
         """Return what a finished backup holds."""
         return self._result(request, JobKind.BACKUP, Report)
 
-    def list(self, request: Empty) -> Backups:
-        """Return the backups in the library's own folder."""
-        del request
-        return Backups(
-            backups=tuple(
-                backup_to_wire(self._places.shown(one.file), one.size, one.manifest) for one in self._shelf.own()
-            )
-        )
-
-    def verify(self, request: BackupRequest) -> BackupVerify:
-        """Check that everything in a backup is whole.
-
-        Raises:
-            NotFound: there is no such backup.
-        """
-        path, findings = self._shelf.check(request.file)
-        return findings_to_wire(self._places.shown(path), findings)
-
     def merge(self, request: BackupRequest) -> Job:
         """Start taking in what a backup has and this library has not.
 
@@ -82,10 +93,6 @@ class Backup:
     def merged(self, request: JobRequest) -> MergeReport:
         """Return what a finished merge took in."""
         return self._result(request, JobKind.MERGE, MergeReport)
-
-    @property
-    def _places(self) -> BackupPlaces:
-        return self._shelf.places
 
     def _result(self, request: JobRequest, kind: JobKind, reply: type[_Reply]) -> _Reply:
         job = self._jobs.get(JobId(request.job_id))
