@@ -10,7 +10,7 @@ import typer
 from kb.cli.command import command, without_command
 from kb.cli.layout import padded
 from kb.cli.ledgers import numbers, print_coverage, print_item, print_masked, print_unread_item, reason_text
-from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
+from kb.cli.output import ERROR, HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
 from kb.cli.versions import show_versions
 from kb.cli.wording import places_label
@@ -79,7 +79,8 @@ def _add_show(app: typer.Typer) -> None:
                 out.wire(ledger)
                 print_coverage(out, ledger)
             if versions or diff is not None:
-                show_versions(out, facade, doc, listed=versions, diff=diff)
+                if not show_versions(out, facade, doc, listed=versions, diff=diff):
+                    return ERROR
             if not (masked or coverage or versions or diff is not None):
                 _show(out, facade, item, doc)
         return HIT

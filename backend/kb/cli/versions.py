@@ -9,7 +9,6 @@ import typer
 
 from kb.cli.layout import padded
 from kb.cli.output import Output, counted
-from kb.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from kb.contract.facade import Facade
@@ -28,8 +27,8 @@ _MARKS = {"same": " ", "removed": "-", "added": "+"}
 _COLOURS = {"removed": typer.colors.RED, "added": typer.colors.GREEN}
 
 
-def show_versions(out: Output, facade: Facade, doc: str, *, listed: bool, diff: str | None) -> None:
-    """Print the versions of a document, or what changed between two of them."""
+def show_versions(out: Output, facade: Facade, doc: str, *, listed: bool, diff: str | None) -> bool:
+    """Print the versions of a document, or what changed between two of them; False when none are named."""
     from kb.app.requests import request_of
     from kb.contract.library import ShowRequest
     from kb.contract.versions import DiffRequest
@@ -39,17 +38,21 @@ def show_versions(out: Output, facade: Facade, doc: str, *, listed: bool, diff: 
         out.wire(found)
         _print_versions(out, found)
     if diff is not None:
-        before, after = _asked(diff)
+        asked = _asked(diff)
+        if asked is None:
+            out.error(f"{diff[:40]!r} names no two versions", "give two numbers, as in `--diff 2..3`, or `--diff last`")
+            return False
+        before, after = asked
         changed = facade.library.diff(request_of(DiffRequest, doc=doc, before=before, after=after))
         out.wire(changed)
         _print_diff(out, changed)
+    return True
 
 
-def _asked(text: str) -> tuple[int | None, int | None]:
+def _asked(text: str) -> tuple[int | None, int | None] | None:
     found = _RANGE.fullmatch(text)
     if found is None and text != _NEWEST:
-        hint = "give two numbers of `kb show DOC --versions`, as in `--diff 2..3`, or `--diff last`"
-        raise InvalidInput(f"{text[:40]!r} names no two versions", hint=hint)
+        return None
     before, after = found.groups() if found else (None, None)
     return (int(before) if before else None), (int(after) if after else None)
 
