@@ -13,6 +13,7 @@ from kb.ingest.pipeline import IngestRun
 from kb.ingest.report import IngestReport
 from kb.ingest.run_ports import IngestOptions
 from kb.ingest.urgent import MOST_FILES
+from tests.fakes.ingest_library import Crash
 from tests.unit.ingest.world import World, counts
 
 
@@ -187,4 +188,25 @@ def test_many_saves_of_one_note_all_count() -> None:
     interrupted = Interrupted(world, [save("One."), save("Two."), save("One.")])
     interrupted.run()
     assert world.library.visible()["020.md"] == ["One."]
+    assert world.state() == undisturbed(world)
+
+
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_kill_while_urgent_files_go_first_loses_nothing(call: int) -> None:
+    world = a_world(20)
+    world.ingest()
+    for number in range(20):
+        world.files.write(f"{number:03}.md", f"Changed note {number}.")
+
+    def killed() -> Collection[str]:
+        world.files.write("mine.md", "My own note.")
+        world.library.crash_at(call)
+        return interrupted.urgent("mine.md")
+
+    interrupted = Interrupted(world, [killed], 8)
+    with pytest.raises(Crash):
+        interrupted.run()
+    world.library.calls_left = None
+    world.ingest()
+    assert world.library.visible()["mine.md"] == ["My own note."]
     assert world.state() == undisturbed(world)
