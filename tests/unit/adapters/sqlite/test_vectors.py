@@ -112,3 +112,17 @@ def test_a_document_that_comes_back_without_a_model_is_enrolled_again(library: L
     ports.documents.activate([a.document.doc_id])
     assert ports.vectors.adopt(MODEL) == 1
     assert ports.gate.facts(MODEL).vectors == 1
+
+
+def test_the_texts_of_some_documents_are_asked_for_alone(library: Library, ports: Ports) -> None:
+    mine, other = staged("mine.md", "Mine.", "Shared."), staged("other.md", "Of another.", "Shared.")
+    ports.publish(other)
+    ports.publish(mine)
+    doc_ids = [mine.document.doc_id]
+    assert [text.text for text in ports.vectors.pending(MODEL, 9, doc_ids)] == ["Mine.", "Shared."]
+    assert ports.vectors.pending(MODEL, 9, []) == []
+    (shared,) = [text for text in ports.vectors.pending(MODEL, 9) if text.text == "Shared."]
+    ports.vectors.save(MODEL, [(shared, vector_of("Shared."))])
+    assert ports.vectors.adopt(MODEL, doc_ids) == 0
+    assert [text.text for text in ports.vectors.pending(MODEL, 9, doc_ids)] == ["Mine."]
+    assert [text.text for text in ports.vectors.pending(MODEL, 9)] == ["Mine.", "Of another."]
