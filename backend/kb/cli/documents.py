@@ -78,10 +78,10 @@ def _add_show(app: typer.Typer) -> None:
                 ledger = facade.library.coverage(request_of(CoverageRequest, doc_path=item.doc_path))
                 out.wire(ledger)
                 print_coverage(out, ledger)
-            if versions or diff is not None:
-                if not show_versions(out, facade, doc, listed=versions, diff=diff):
-                    return ERROR
-            if not (masked or coverage or versions or diff is not None):
+            asks = versions or diff is not None
+            if asks and not show_versions(out, facade, doc, listed=versions, diff=diff):
+                return ERROR
+            if not (masked or coverage or asks):
                 _show(out, facade, item, doc)
         return HIT
 
