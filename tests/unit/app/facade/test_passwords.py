@@ -28,7 +28,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[IngestOptions]:
         seen.append(arguments[2])  # type: ignore[arg-type]
         return IngestRun(*arguments, **keywords)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("kb.app.work.Run", remember)
+    monkeypatch.setattr("kb.app.handlers.ingest.Run", remember)
     return seen
 
 
