@@ -241,3 +241,20 @@ def test_a_hundred_questions_of_real_notes_find_the_same_after_there_and_back(tm
         texts = facade.index.generations(Empty()).generations[0].passages
     built, kept = there_and_back(home, second, questions, min(texts // 2, 640))
     assert built.embedded + kept == built.distinct_texts == vectors(home, "second")
+
+
+def test_a_first_model_comes_in_place_and_one_that_is_turned_off_reads_nothing_again(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.put("a.md", "# Tides\n\nThe tide turns at noon.\n")
+    home.ok("init")
+    home.ok("ingest")
+    with_vectors = replace(home, extra={"KB_MODELS_EMBEDDING_PROVIDER": "fastembed"})
+    assert "all with vectors" in with_vectors.ok("ingest")
+    assert "settings differ" not in with_vectors.ok("index", "generations")
+    assert "nothing changed" in with_vectors.ok("ingest")
+    # Off: words alone, and the passages stay as the model's window cut them.
+    before = json.loads(with_vectors.ok("search", "tide", "--json"))["results"][0]["chunk_id"]
+    assert "nothing changed" in home.ok("ingest")
+    assert json.loads(home.ok("search", "tide", "--json"))["results"][0]["chunk_id"] == before
+    assert "settings differ" not in home.ok("index", "generations")
+    assert "nothing changed" in with_vectors.ok("ingest")
