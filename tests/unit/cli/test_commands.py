@@ -128,13 +128,23 @@ def test_a_run_that_failed_is_an_error_with_its_hint(kb: Kb, facade: FakeFacade)
 def test_checks_line_up_and_hints_stand_below(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = (
         DoctorCheck(name="vector_index_open", ok=True, detail="scan: 3 vectors"),
+        DoctorCheck(name="text_index_open", ok=True, detail="3 passages", fixed="built anew"),
         DoctorCheck(name="embedding_model", ok=False, detail="missing", hint="run setup"),
     )
-    monkeypatch.setattr("kb.app.gateway.examine", lambda: Doctor(ok=False, checks=checks))
-    ran = kb("doctor")
-    assert (ran.code, ran.err) == (3, "")
+    asked: list[tuple[bool, bool]] = []
+
+    def examine(*, fix: bool, deep: bool) -> Doctor:
+        asked.append((fix, deep))
+        return Doctor(ok=False, checks=checks)
+
+    monkeypatch.setattr("kb.app.gateway.examine", examine)
+    assert kb("doctor").code == 3
+    ran = kb("doctor", "--fix", "--deep")
+    assert (ran.code, ran.err, asked) == (3, "", [(False, False), (True, True)])
     assert ran.out.splitlines() == [
         "✓ vector_index_open   scan: 3 vectors",
+        "✓ text_index_open     3 passages",
+        "                      fixed: built anew",
         "✗ embedding_model     missing",
         "                      hint: run setup",
         "",
