@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -68,6 +69,7 @@ class Place:
 
 def over(facade: Facade, job: Job) -> Job:
     while job.finished_at is None:
+        time.sleep(0.01)
         job = facade.jobs.get(JobRequest(job_id=job.id))
     assert job.status == "succeeded", job.error
     return job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,7 @@ class Opened:
 
 def over(facade: Facade, job: Job) -> Job:
     while job.finished_at is None:
+        time.sleep(0.01)
         job = facade.jobs.get(JobRequest(job_id=job.id))
     assert job.status == "succeeded", job.error
     return job
