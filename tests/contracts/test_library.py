@@ -23,10 +23,10 @@ from tests.contracts.library import (
     VectorStoreContract,
 )
 from tests.contracts.records import AnswerStoreContract
+from tests.fakes.index_log import FakeIndexLog
 from tests.fakes.library import (
     FakeDocumentWriter,
     FakeGatedChunks,
-    FakeIndexLog,
     FakeItemStore,
     FakeLibrary,
     FakeVectorStore,

@@ -19,7 +19,8 @@ from kb.domain.items import Item, RawAsset
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId, ItemId
 from kb.ingest.library_ports import PendingText
-from tests.fakes.library import FakeDocumentWriter, FakeIndexLog, FakeItemStore, FakeLibrary, FakeVectorStore
+from tests.fakes.index_log import FakeIndexLog
+from tests.fakes.library import FakeDocumentWriter, FakeItemStore, FakeLibrary, FakeVectorStore
 
 
 class Crash(BaseException):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb.domain.chunks import Chunk, ChunkRole, StoredChunk
@@ -11,7 +11,6 @@ from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.files import ScannedFile
 from kb.domain.globs import glob_pattern
 from kb.domain.ids import content_hash
-from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorRow, VectorSnapshot
 from kb.domain.items import Item, ItemState, RawAsset
 from kb.domain.metadata import kinds_of
 from kb.domain.paths import WorkspacePath
@@ -227,8 +226,8 @@ class FakeDocumentWriter:
             if version.state == "superseded":
                 seen[version.item_id] = seen.get(version.item_id, 0) + 1
                 is_gone = lib.items[version.item_id].state is ItemState.DELETED
-                kept = keep_versions if not is_gone else max(keep_versions, 1) if keep_deleted_days else 0
-                if seen[version.item_id] > kept and version.doc_id not in lib.pinned:
+                most = keep_versions if not is_gone else max(keep_versions, 1) if keep_deleted_days else 0
+                if seen[version.item_id] > most and version.doc_id not in lib.pinned:
                     version.state = "purged"
         kept = {version.doc_id for version in lib.versions if version.state != "purged"}
         gone = [lib.documents.pop(doc_id) for doc_id in list(lib.documents) if doc_id not in kept]
@@ -297,68 +296,6 @@ class FakeVectorStore:
     def _mark(self, fingerprint: str, keys: Sequence[ChunkKey]) -> None:
         for key in keys:
             self.library.records[fingerprint, key] = ("written", self.library.write("vector", "add", key, fingerprint))
-
-
-@dataclass
-class FakeIndexLog:
-    library: FakeLibrary
-
-    def text_changes(self, after: int, limit: int) -> TextChanges | None:
-        rows = [row for row in self.library.log if row[1] == "text" and row[0] > after][:limit]
-        if not rows:
-            return None
-        remove = tuple(dict.fromkeys(DocumentId(row[3]) for row in rows if row[2] == "remove"))
-        touched = {row[3] for row in rows}
-        add = tuple(entry for entry in self._entries() if entry.doc_id in touched)
-        return TextChanges(rows[-1][0], remove, add)
-
-    def vector_changes(self, model: EmbeddingModel, after: int, limit: int) -> VectorChanges | None:
-        fingerprint = model.fingerprint()
-        rows = [r for r in self.library.log if r[1] == "vector" and r[0] > after and r[4] in {None, fingerprint}]
-        if not rows[:limit]:
-            return None
-        added = {int(row[3]) for row in rows[:limit] if row[2] == "add"}
-        remove = tuple(dict.fromkeys(ChunkKey(int(row[3])) for row in rows[:limit] if row[2] == "remove"))
-        return VectorChanges(
-            rows[:limit][-1][0], remove, tuple(row for row in self._vectors(fingerprint) if row.key in added)
-        )
-
-    def text_snapshot(self) -> TextSnapshot:
-        return TextSnapshot(self._last("text"), iter(list(self._entries())))
-
-    def vector_snapshot(self, model: EmbeddingModel) -> VectorSnapshot:
-        rows = list(self._vectors(model.fingerprint()))
-        return VectorSnapshot(self._last("vector"), len(rows), iter(rows))
-
-    def trim(self, text_position: int, vector_position: int) -> None:
-        newest = {self._last("text"), self._last("vector")}
-        through = {"text": text_position, "vector": vector_position}
-        self.library.log = [row for row in self.library.log if row[0] > through[row[1]] or row[0] in newest]
-
-    def _last(self, projection: str) -> int:
-        return max((row[0] for row in self.library.log if row[1] == projection), default=0)
-
-    def _entries(self) -> Iterator[TextEntry]:
-        for key, path in sorted(self.library.indexable().items()):
-            chunk = self.library.chunks[key]
-            document, asset = self.library.documents[chunk.doc_id]
-            yield TextEntry(
-                key=key,
-                doc_id=chunk.doc_id,
-                path=path,
-                text=chunk.text,
-                heading=" ".join(dict.fromkeys((document.title, *chunk.heading_path))),
-                lang=document.lang,
-                tags=tuple(sorted(set(document.metadata.tags))),
-                trust_rank=document.metadata.trust_level.rank,
-                kinds=kinds_of(document.metadata.source_type, asset.media_type),
-            )
-
-    def _vectors(self, fingerprint: str) -> Iterator[VectorRow]:
-        for (model_of, key), (state, _) in sorted(self.library.records.items()):
-            text_hash = content_hash(self.library.chunks[key].text.encode())
-            if model_of == fingerprint and state != "pending" and text_hash not in self.library.damaged:
-                yield VectorRow(key, self.library.vectors[fingerprint, text_hash])
 
 
 @dataclass

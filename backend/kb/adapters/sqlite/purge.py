@@ -22,7 +22,7 @@ from kb.domain.versions import Purged
 
 T = TypeVar("T")
 
-SLICE = 1_000
+SLICE = 300
 """Rows a transaction may remove, so that whoever else wants to write waits a moment only."""
 
 _MOMENT_S = 0.002
