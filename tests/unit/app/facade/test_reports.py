@@ -26,7 +26,9 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def test_a_job_without_a_report_says_what_to_do(kind: JobKind, status: JobStatus, hint: str) -> None:
     job = Job(JobId("j"), kind, status, {}, Progress(), 1, None, None, None, NOON, NOON, None)
     jobs, nothing = cast(Any, SimpleNamespace(get=lambda _id: job)), cast(Any, None)
-    library = Library(nothing, nothing, nothing, nothing, jobs, nothing, model=lambda: None, workspace="w")
+    library = Library(
+        nothing, nothing, nothing, nothing, jobs, nothing, model=lambda: None, workspace="w", shelf=nothing
+    )
     index = Index(jobs, nothing, nothing, nothing)
     reports = {JobKind.INGEST: library.report, JobKind.REBUILD: index.report}
     report: Any = reports.get(kind, index.built)
