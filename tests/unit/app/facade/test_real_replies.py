@@ -21,7 +21,7 @@ from kb.contract.base import Wire
 from kb.contract.events import StreamEvent
 from kb.contract.facade import Facade, Method, contract_groups, methods_of
 from kb.contract.ingest import IngestRequest
-from kb.contract.jobs import Job, JobRequest
+from kb.contract.jobs import JobRequest
 from kb.contract.search import FindRequest
 from kb.contract.viewer import ViewerOpenRequest
 from kb.domain.errors import KebabError
@@ -79,6 +79,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     # What was read by other settings: there is a generation to build.
     with open_own_library(earlier, owner="test") as facade:
         _over(facade, facade.library.ingest(IngestRequest()))
+    (folder / "workspace" / "twice.md").write_text("# Twice\n\nOnce more.\n", encoding="utf-8")
     with open_own_library(configuration, owner="test") as facade, bridge.listen(0) as listening:
         port = listening.getsockname()[1]
         app = bridge.create_server(facade, token=TOKEN, port=port)
@@ -96,24 +97,23 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             assert ready.wait(20)
         there = RemoteFacade(f"http://127.0.0.1:{port}", TOKEN)
         try:
-            yield Both(facade, there, _requests(facade, folder / "workspace"))
+            yield Both(facade, there, _requests(facade))
         finally:
             there.close()
             servers[0].should_exit = True
             thread.join(20)
 
 
-def _requests(facade: Facade, workspace: Path) -> dict[str, dict[str, Any]]:
+def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
     """Fill the library, and say with what to ask each method."""
     ids = {}
-    _wait(facade, facade.library.ingest(IngestRequest()))
-    (workspace / "twice.md").write_text("# Twice\n\nOnce more.\n", encoding="utf-8")
     for name, job in (
         ("ingest", facade.library.ingest(IngestRequest())),
         ("rebuild", facade.index.rebuild(_request("index/rebuild", {}))),
         ("compact", facade.index.compact(_request("index/compact", {}))),
     ):
-        _wait(facade, job)
+        while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
+            threading.Event().wait(0.02)
         ids[name] = job.id
     backup = _backups(facade)
     chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
@@ -165,11 +165,6 @@ def _over(facade: Facade, job: Any) -> str:
         job = facade.jobs.get(JobRequest(job_id=job.id))
     assert job.status == "succeeded", job.error
     return str(job.id)
-
-
-def _wait(facade: Facade, job: Job) -> None:
-    while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
-        threading.Event().wait(0.02)
 
 
 METHODS = {f"{method.group}/{method.name}": method for method in methods_of(contract_groups())}
