@@ -63,10 +63,13 @@ class Recipe:
         """Return whether what was made with `fingerprint` (parser, chunker and policy) may stay as it is.
 
         Nothing is read again because a parser or the chunker changed: that is for another generation. What waited for
-        a model of recognition that is there `now`, in today's versions of parsers, is read again all the same.
+        a model of recognition that is there `now`, in today's versions of parsers, is read again all the same; so is
+        what was masked by other rules: nobody shall find a secret for longer than they have to.
         """
         version, _, cut = fingerprint.partition("|")
         if cut.partition("|")[2] != self.policy.hash():
+            return False
+        if _masking(version) not in set(map(_masking, now.values())):
             return False
         return _lacks(version) <= frozenset().union(*map(_lacks, now.values()))
 
@@ -76,7 +79,8 @@ class Recipe:
         Args:
             now: what the settings and this program would make.
         """
-        parsers = dict(self.parsers)
+        masked_alike = set(map(_masking, self.parsers.values())) == set(map(_masking, now.parsers.values()))
+        parsers = dict(self.parsers if masked_alike else now.parsers)
         for media, version in now.parsers.items():
             if media not in parsers or _lacks(parsers[media]) - _lacks(version):
                 parsers[media] = version
@@ -179,6 +183,11 @@ def _wishes(policy: ChunkPolicy) -> dict[str, object]:
 def _is_other(served: str, version: str) -> bool:
     # An engine that is missing today is no reason to do without what it read.
     return served != version and not _lacks(version) - _lacks(served)
+
+
+def _masking(version: str) -> str:
+    """Return the rules of masking: the last part of what a parser's version says (`kb.ingest.making`)."""
+    return version.rpartition("+")[2]
 
 
 def _lacks(version: str) -> frozenset[str]:

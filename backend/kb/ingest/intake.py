@@ -44,6 +44,9 @@ class DocumentMaker(Protocol):
         """Return parser, chunker and policy for such files; None when nothing reads them."""
 
     def is_current(self, fingerprint: str | None) -> bool:
+        """Return whether a file with this fingerprint would be treated the same way now, or may stay as it is."""
+
+    def is_latest(self, fingerprint: str | None) -> bool:
         """Return whether a file with this fingerprint would be treated the same way now."""
 
     def begin(

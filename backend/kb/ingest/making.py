@@ -156,6 +156,10 @@ class ParsedAndChunked:
         """Return whether a file with this fingerprint would be treated the same way now, or may stay as it is."""
         return fingerprint in self._current or (fingerprint is not None and self._accepts(fingerprint))
 
+    def is_latest(self, fingerprint: str | None) -> bool:
+        """Return whether a file with this fingerprint would be treated the same way now."""
+        return fingerprint in self._current
+
     @property
     def versions(self) -> Mapping[str, str]:
         """Return by media type what reads such files, with the rules of masking and normalising."""

@@ -391,7 +391,9 @@ class IngestRun:
     def _retries(self) -> Callable[[Item], bool]:
         if self._options.retry or self._options.password is not None:
             return retrying(self._ports.documents.unread())
-        return lambda _item: False
+        # What shows nothing has nothing to lose: another parser may do better.
+        is_latest = self._ports.maker.is_latest
+        return lambda item: item.active_doc_id is None and item.checksum is not None and not is_latest(item.fingerprint)
 
     @property
     def _model(self) -> EmbeddingModel | None:
