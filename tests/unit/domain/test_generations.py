@@ -11,7 +11,7 @@ from kb.domain.generations import Recipe
 from tests.builders import MODEL
 
 POLICY = ChunkPolicy(max_tokens=480)
-RECIPE = Recipe(POLICY, "structure-v1", {"pdf": "pdf-1+mupdf-1+no-ocr+mask-v1", "text": "text-1"}, MODEL, "e5")
+RECIPE = Recipe(POLICY, "structure-v1", {"pdf": "pdf-1+mupdf-1+no-ocr+mask-v1", "text": "text-1+mask-v1"}, MODEL, "e5")
 
 
 def made(version: str, policy: ChunkPolicy = POLICY, chunker: str = "structure-v1") -> str:
@@ -21,26 +21,33 @@ def made(version: str, policy: ChunkPolicy = POLICY, chunker: str = "structure-v
 @pytest.mark.parametrize(
     ("fingerprint", "stays"),
     [
-        (made("text-1"), True),
-        (made("text-0"), True),
-        (made("text-1", chunker="structure-v0"), True),
-        (made("text-1", ChunkPolicy(target_characters=800, max_tokens=480)), False),
+        (made("text-1+mask-v1"), True),
+        (made("text-0+mask-v1"), True),
+        (made("text-1+mask-v1", chunker="structure-v0"), True),
+        (made("text-1+mask-v1", ChunkPolicy(target_characters=800, max_tokens=480)), False),
         (made("pdf-1+mupdf-1+no-ocr+mask-v1"), False),
         ("unsupported-2:pdf", False),
     ],
     ids=["as it is", "an earlier parser", "an earlier chunker", "cut otherwise", "an engine has come", "unread"],
 )
 def test_what_another_parser_made_stays_and_what_lacked_an_engine_is_read_again(fingerprint: str, stays: bool) -> None:
-    assert RECIPE.accepts(fingerprint, {"pdf": "pdf-2+mupdf-1+ocr-3+mask-v1", "text": "text-2"}) is stays
+    assert RECIPE.accepts(fingerprint, {"pdf": "pdf-2+mupdf-1+ocr-3+mask-v1", "text": "text-2+mask-v1"}) is stays
 
 
 def test_what_still_lacks_its_engine_stays() -> None:
     assert RECIPE.accepts(made("pdf-1+mupdf-1+no-ocr+mask-v1"), {"pdf": "pdf-2+mupdf-1+no-ocr+mask-v1"})
 
 
+def test_what_other_rules_masked_is_read_again_in_place_whatever_serves() -> None:
+    now = {"pdf": "pdf-1+mupdf-1+no-ocr+mask-v2", "text": "text-1+mask-v2"}
+    assert not RECIPE.accepts(made("text-1+mask-v1"), now)
+    assert RECIPE.accepts(made("text-1+mask-v2"), now)
+    assert RECIPE.joined(replace(RECIPE, parsers=now)).parsers == now
+
+
 def test_first_vectors_and_new_kinds_of_files_come_in_place() -> None:
     bare = replace(RECIPE, model=None, policy=replace(POLICY, max_tokens=None))
-    now = replace(RECIPE, parsers={**RECIPE.parsers, "pdf": "pdf-1+mupdf-1+ocr-3+mask-v1", "epub": "epub-1"})
+    now = replace(RECIPE, parsers={**RECIPE.parsers, "pdf": "pdf-1+mupdf-1+ocr-3+mask-v1", "epub": "epub-1+mask-v1"})
     joined = bare.joined(now)
     assert joined == now
     assert joined.differences(now) == ()
@@ -49,7 +56,7 @@ def test_first_vectors_and_new_kinds_of_files_come_in_place() -> None:
 def test_another_model_or_cut_waits_for_another_generation() -> None:
     other = replace(MODEL, version="2")
     policy = replace(POLICY, target_characters=800)
-    now = Recipe(policy, "structure-v2", {"pdf": RECIPE.parsers["pdf"], "text": "text-2"}, other, "other")
+    now = Recipe(policy, "structure-v2", {"pdf": RECIPE.parsers["pdf"], "text": "text-2+mask-v1"}, other, "other")
     assert RECIPE.joined(now) == RECIPE
     assert RECIPE.differences(now) == (
         f"embedding model: {MODEL.id} ({MODEL.version}) serves, the settings name {MODEL.id} (2)",
@@ -60,8 +67,8 @@ def test_another_model_or_cut_waits_for_another_generation() -> None:
 
 
 def test_a_model_or_an_engine_that_is_away_changes_nothing() -> None:
-    whole = replace(RECIPE, parsers={"pdf": "pdf-1+ocr-3"})
-    assert whole.differences(replace(whole, parsers={"pdf": "pdf-1+no-ocr"}, model=None)) == ()
+    whole = replace(RECIPE, parsers={"pdf": "pdf-1+ocr-3+mask-v1"})
+    assert whole.differences(replace(whole, parsers={"pdf": "pdf-1+no-ocr+mask-v1"}, model=None)) == ()
 
 
 def test_a_recipe_is_kept_and_named_by_all_that_shapes_vectors_and_passages() -> None:

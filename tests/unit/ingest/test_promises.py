@@ -89,3 +89,22 @@ def test_a_file_that_cannot_be_masked_is_neither_chunked_nor_embedded_nor_shown(
     assert world.text_index.texts() == []
     assert world.embedder is not None
     assert world.embedder.texts == []
+
+
+def test_a_file_that_shows_nothing_is_read_again_by_another_parser_and_one_that_shows_something_is_not() -> None:
+    world = World()
+    world.files.write("bad.md", "!bug")
+    world.files.write("good.md", "Apples are red.")
+    policy = ChunkPolicy(target_characters=40, overlap_characters=0)
+
+    def ingest(version: str) -> None:
+        parser = LineParser(version=version)
+        maker = ParsedAndChunked([parser], EnglishOnly(), policy, None, accepts=lambda _fingerprint: True)
+        IngestRun(replace(world.ports(), maker=maker), Scope()).run()
+
+    ingest("lines-1")
+    world.files.reads.clear()
+    ingest("lines-1")
+    assert world.files.reads == []
+    ingest("lines-2")
+    assert world.files.reads == ["bad.md"]
