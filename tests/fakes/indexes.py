@@ -41,6 +41,9 @@ class MemoryTextIndex:
         self.at = changes.position
         self.commits += 1
 
+    def drifts(self) -> bool:
+        return False  # its scores, if it had any, would be of what it holds
+
     def rebuild(self, snapshot: TextSnapshot) -> int:
         if self.failures:
             self.failures -= 1

@@ -128,6 +128,9 @@ class TextIndexWriter(Protocol):
             StorageFailed: the index is missing, damaged or the disk is full.
         """
 
+    def drifts(self) -> bool:
+        """Return whether scores depend on texts it no longer holds, and building it anew costs little."""
+
     def rebuild(self, snapshot: TextSnapshot) -> int:
         """Build the whole index anew beside the old one, swap, return the entries written."""
 

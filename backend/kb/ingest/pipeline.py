@@ -29,7 +29,7 @@ from kb.ingest.intake import Intake
 from kb.ingest.members import Unpacked
 from kb.ingest.plan import Change, Plan, make_plan, retrying
 from kb.ingest.progress import ProgressMeter
-from kb.ingest.projections import catch_up_text, catch_up_vectors
+from kb.ingest.projections import catch_up_text, catch_up_vectors, finish_text
 from kb.ingest.removals import Missing, said, settle_missing
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
 from kb.ingest.run_ports import IngestOptions, IngestPorts
@@ -57,8 +57,9 @@ class IngestRun:
         options: how.
         report: takes progress, at most about ten times a second.
         should_stop: asked between files and between passages.
-        give_way: called a few times a second, at safe points: lets what is urgent run, and returns the files and
-            folders that it handled, None when nothing ran.
+        give_way: called at safe points: lets what is urgent run, and returns the files and folders that it handled,
+            None when nothing ran.
+        wanted: whether anybody waits for that; asked often.
         now: a clock in seconds that never goes back.
     """
 
@@ -71,6 +72,7 @@ class IngestRun:
         report: Callable[[Progress], object] = lambda _progress: None,
         should_stop: Callable[[], bool] = lambda: False,
         give_way: Callable[[], Collection[WorkspacePath] | None] = lambda: None,
+        wanted: Callable[[], bool] = lambda: True,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ports = ports
@@ -78,7 +80,7 @@ class IngestRun:
         self._options = options or IngestOptions()
         self._meter = ProgressMeter(report, now)
         self._should_stop = should_stop
-        self._others = GivingWay(give_way, now)
+        self._others = GivingWay(give_way, wanted, now)
         self._now = now
         self._lines = ReportBuilder(collects=not self._options.summary_only)
         self._chunks = 0
@@ -166,7 +168,7 @@ class IngestRun:
                     unwritten = 0
                 if self._batch.is_full(self._now()):
                     full, self._batch = self._batch, Batch(self._now())
-                    self._commit(intake, full, self._heed_stop)
+                    self._commit(intake, full, self._heed_stop, lambda: self._step_aside(intake, plan))
         except _Stopped:
             # What is read is worth its commit: it costs less than the second that a stop may take.
             self._commit(intake, self._batch)
@@ -196,7 +198,7 @@ class IngestRun:
         """Yield what becomes of each file, in order, while children are at work on the ones that follow."""
         waiting = deque(changes)
         begun: deque[Begun] = deque()
-        done = 0
+        done, seen = 0, self._others.times
         try:
             while waiting or begun:
                 while waiting and has_room(begun):
@@ -206,13 +208,14 @@ class IngestRun:
                         self._lines.scanned -= 1
                         continue
                     begun.append(intake.begin(change))
-                if step_aside():
+                step_aside()
+                if seen != self._others.times:
+                    seen = self._others.times
                     self._drop_handled(intake, begun)
                 if not begun:
                     continue
                 first = begun[0]
                 if self._await(first, done, done + len(begun) + len(waiting), step_aside):
-                    self._drop_handled(intake, begun)
                     continue
                 begun.popleft()
                 outcome = intake.finish(first)
@@ -250,11 +253,14 @@ class IngestRun:
         self._forget_handled(plan)
         batch = self._batch
         batch.touched = [(item_id, file) for item_id, file in batch.touched if not self._others.covers(file.path)]
-        # What of the batch is shown by now, or was replaced, is no business of this run any more.
-        staged = frozenset(self._ports.documents.staged())
-        batch.staged = [doc_id for doc_id in batch.staged if doc_id in staged]
+        self._keep_staged(batch)
         self._gone = [item for item in self._gone if not self._others.covers(item.path)]
         return True
+
+    def _keep_staged(self, batch: Batch) -> None:
+        """Take out what is shown by now, or was replaced: it is no business of this run any more."""
+        staged = frozenset(self._ports.documents.staged())
+        batch.staged = [doc_id for doc_id in batch.staged if doc_id in staged]
 
     def _drop_handled(self, intake: Intake, begun: deque[Begun]) -> None:
         kept = [one for one in begun if not self._others.covers(one.change.file.path)]
@@ -285,7 +291,13 @@ class IngestRun:
         for item in intake.settle():
             self._lines.add_lost(item)
 
-    def _commit(self, intake: Intake, batch: Batch, heed: Callable[[], object] = lambda: None) -> None:
+    def _commit(
+        self,
+        intake: Intake,
+        batch: Batch,
+        heed: Callable[[], object] = lambda: None,
+        step_aside: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Show a batch: the text index first, then the switch to the new versions."""
         self._settle(intake)
         if batch.touched:
@@ -294,6 +306,8 @@ class IngestRun:
             self._ports.give_back()
         if batch.staged:
             catch_up_text(self._ports.log, self._ports.text_index, heed)
+            if step_aside():
+                self._keep_staged(batch)
             self._show(batch.staged)
 
     def _show(self, staged: Sequence[DocumentId]) -> None:
@@ -311,7 +325,7 @@ class IngestRun:
         for item in gone:
             self._lines.add_deleted(item)
         # Also when nothing is gone: versions that were superseded leave the index, and a lost one is built.
-        catch_up_text(self._ports.log, self._ports.text_index)
+        finish_text(self._ports.log, self._ports.text_index, self._heed_stop, settles=not self._options.urgent)
 
     def _really_gone(self, missing: list[Item]) -> list[Item]:
         """Return the items to be hidden; those that may only be out of reach are held back, and said."""
@@ -367,13 +381,9 @@ class IngestRun:
 
     def _miss_vectors(self, error: ModelUnavailable | None = None) -> None:
         detail = "search finds words only: there are no vectors"
-        self._lines.notices.append(
-            Notice(
-                Degradation.NO_EMBEDDING_MODEL,
-                f"{detail} ({error.message})" if error else f"{detail} without an embedding model",
-                (error.hint if error else "") or "`kb doctor` says what is missing; then run `kb ingest` again",
-            )
-        )
+        because = f" ({error.message})" if error else " without an embedding model"
+        hint = (error.hint if error else "") or "`kb doctor` says what is missing; then run `kb ingest` again"
+        self._lines.notices.append(Notice(Degradation.NO_EMBEDDING_MODEL, detail + because, hint))
 
     def _clean_up(self) -> None:
         options, ports = self._options, self._ports

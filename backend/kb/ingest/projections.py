@@ -69,6 +69,18 @@ def catch_up_text(log: IndexLog, index: TextIndexWriter, heed: Callable[[], obje
     return position != start
 
 
+def finish_text(
+    log: IndexLog, index: TextIndexWriter, heed: Callable[[], object] = lambda: None, *, settles: bool = True
+) -> None:
+    """Catch up at the end of a run; if it `settles`, build anew where scores drift and that costs little.
+
+    So a library gives the same scores however it came to hold what it holds. Else as `catch_up_text`.
+    """
+    catch_up_text(log, index)
+    if settles and index.drifts():
+        index.rebuild(_heeding_snapshot(log.text_snapshot(), heed))
+
+
 class _Heeding:
     """Entries that ask now and then whether to go on."""
 

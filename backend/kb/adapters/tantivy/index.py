@@ -21,9 +21,11 @@ from kb.adapters.tantivy.schema import document, prepare, schema
 from kb.adapters.tantivy.stamp import (
     STAMP,
     Stamp,
+    caught_up,
     counted,
     is_sound,
     meta_checksum,
+    operations,
     read_stamp,
     remove_orphans,
     signatures,
@@ -48,6 +50,9 @@ _FEW_DEAD = 200
 """Deleted texts that stay in the counts of BM25; of a small library's one note saved again and again they would soon be
 most, and its words count as common."""
 _LOOSE = 10
+_DRIFTS = 10
+"""Building a text takes as long as replacing it did: so many for one that was replaced."""
+_QUICKLY_BUILT = 5_000
 _REBUILD = "`kb index rebuild` makes it anew from the library"
 
 
@@ -106,6 +111,9 @@ class TantivyTextIndex:
         """
         with self._writing:
             opened = self._current()
+            if opened is not None and opened.stamp.writing:
+                self._opened = None  # a commit that failed may have happened all the same
+                opened = self._current()
             if opened is None:
                 raise _missing()
             if changes.position <= opened.stamp.position:
@@ -113,8 +121,15 @@ class TantivyTextIndex:
             with translated("written"):
                 if opened.stamp.writing:
                     remove_orphans(self._folder)
-                # Without the mark, a kill between the commit and the stamp would look like damage.
-                marked = replace(opened.stamp, writing=True)
+                # Without the mark, a kill between the commit and the stamp would look like damage, or lead to a second
+                # commit of the same, whose deleted doubles would count in every score.
+                marked = replace(
+                    opened.stamp,
+                    writing=True,
+                    target=changes.position,
+                    before=operations(self._folder),
+                    replaced=opened.stamp.replaced + len(changes.remove),
+                )
                 with self._opening:  # nobody may check files while a commit changes them
                     write_stamp(self._folder, marked, durable=False)
                     self._opened = replace(opened, signature=self._signature(), stamp=marked)
@@ -125,9 +140,11 @@ class TantivyTextIndex:
                     # term: given a number, Tantivy's Python binding deletes nothing and says nothing.
                     keys = [entry.key for entry in changes.add]
                     writer.delete_documents_by_query(tantivy.Query.term_set_query(opened.schema, "key", keys))
-                    _add(writer, changes.add)
+                    added = _add(writer, changes.add)
                 with self._opening:
-                    stamp = self._stamp(self._folder, changes.position)
+                    total, deleted = counted(self._folder)
+                    gone = opened.total - opened.deleted + added - (total - deleted)
+                    stamp = self._stamp(self._folder, changes.position, opened.stamp.replaced + gone)
                     self._opened = self._reading(stamp, opened.index, opened.schema)
 
     def rebuild(self, snapshot: TextSnapshot) -> int:
@@ -195,6 +212,17 @@ class TantivyTextIndex:
         """Return whether more than a tenth of the texts in it are deleted ones, which still take their room."""
         opened = self._current()
         return opened is None or opened.deleted * _LOOSE > opened.total
+
+    def drifts(self) -> bool:
+        """Return whether texts that were replaced since it was built move its scores, and building it costs little.
+
+        Then two libraries that hold the same give other scores, in a late decimal or where words are few.
+        """
+        opened = self._current()
+        if opened is None or not opened.stamp.replaced:
+            return False
+        held = opened.total - opened.deleted
+        return held <= min(opened.stamp.replaced * _DRIFTS, _QUICKLY_BUILT)
 
     def missing(self, probes: Sequence[Probe]) -> Mapping[DocumentId, str]:
         """Return documents that are not held whole or not found by one of their own sentences, and why.
@@ -279,7 +307,7 @@ class TantivyTextIndex:
         try:
             index = tantivy.Index(fields, path=str(self._folder))
             prepare(index)
-            return replace(self._reading(stamp, index, fields), signature=signature)
+            return replace(self._reading(caught_up(self._folder, stamp), index, fields), signature=signature)
         except (ValueError, KeyError):
             return None
 
@@ -320,8 +348,8 @@ class TantivyTextIndex:
             raise
         sync_folder(self._folder.parent)
 
-    def _stamp(self, folder: Path, position: int) -> Stamp:
-        stamp = Stamp(self._library_id, position, meta_checksum(folder))
+    def _stamp(self, folder: Path, position: int, replaced: int = 0) -> Stamp:
+        stamp = Stamp(self._library_id, position, meta_checksum(folder), replaced=replaced)
         write_stamp(folder, stamp)
         return stamp
 

@@ -13,7 +13,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kb.adapters.tantivy.analysis import ANALYZER_VERSION
@@ -38,12 +38,19 @@ class Stamp:
         position: the log position reached.
         meta_checksum: CRC-32 of Tantivy's `meta.json` at that position.
         writing: a commit may have happened since: then `meta.json` may be newer than the position.
+        target: the position that commit leads to.
+        before: Tantivy's number of operations ahead of that commit.
+        replaced: about how many texts were deleted since the index was built: each moves the counts of BM25, and
+            the lengths that a merge leaves without it are estimates.
     """
 
     library_id: str
     position: int
     meta_checksum: int
     writing: bool = False
+    target: int = 0
+    before: int = 0
+    replaced: int = 0
     schema: str = SCHEMA_VERSION
     analyzer: str = ANALYZER_VERSION
 
@@ -61,6 +68,18 @@ def read_stamp(folder: Path) -> Stamp | None:
     except (OSError, TypeError, ValueError):
         return None
     return made if (made.schema, made.analyzer) == (SCHEMA_VERSION, ANALYZER_VERSION) else None
+
+
+def operations(folder: Path) -> int:
+    """Return Tantivy's number of operations at its last commit; merges leave it as it is."""
+    return int(json.loads((folder / META).read_bytes())["opstamp"])
+
+
+def caught_up(folder: Path, stamp: Stamp) -> Stamp:
+    """Return a stamp as it would be had nobody been killed: a commit that happened is not to happen again."""
+    if not stamp.writing or operations(folder) <= stamp.before:
+        return stamp
+    return replace(stamp, position=max(stamp.position, stamp.target))
 
 
 def write_stamp(folder: Path, stamp: Stamp, *, durable: bool = True) -> None:
