@@ -16,7 +16,7 @@ from kb.adapters.sqlite.ledger import coverage_json, masked_json, unread_units
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
 from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.segments import ids_json, segments_json, span_json, spans_json, strings_json
-from kb.adapters.sqlite.withdrawal import log_text, model_key, withdraw
+from kb.adapters.sqlite.withdrawal import indexed, log_text, model_key, withdraw
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import Block, CanonicalDocument
 from kb.domain.embeddings import EmbeddingModel
@@ -89,6 +89,7 @@ class SqliteDocumentWriter:
         """
         now = now_text()
         with self._library.transaction() as connection:
+            before = indexed(connection, document.doc_id)
             connection.execute(_ASSET, _asset_row(asset))
             put_item(connection, item, asset.media_type.value)
             known = put_document(connection, asset, document)
@@ -108,7 +109,8 @@ class SqliteDocumentWriter:
                 connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, chunking))
             if known:
                 _enrol_again(connection, document.doc_id)
-            if state != "indexing":
+            # Entries that are replaced by the same would go on counting in every score.
+            if state != "indexing" and (not before or before != indexed(connection, document.doc_id)):
                 log_text(connection, "remove" if known else "add", (document.doc_id,))
                 log_text(connection, "add", (document.doc_id,) if known else ())
 

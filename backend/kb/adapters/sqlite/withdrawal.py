@@ -22,6 +22,18 @@ _STRAY = (
     f" WHERE c.doc_id = ? AND {INDEXED_AS} IS NULL GROUP BY c.chunk_key"
 )
 
+_INDEXED = (
+    f"SELECT c.chunk_key, {INDEXED_AS} AS path, d.title, d.lang, d.trust_rank, d.source_type, d.media_type,"
+    " (SELECT group_concat(tag, char(0)) FROM (SELECT tag FROM document_tags t WHERE t.doc_id = d.doc_id ORDER BY tag))"
+    " FROM chunks c JOIN documents d ON d.doc_id = c.doc_id"
+    " WHERE c.doc_id = ? AND c.role <> 'parent' AND path IS NOT NULL ORDER BY c.chunk_key"
+)
+
+
+def indexed(connection: sqlite3.Connection, doc_id: str) -> list[tuple[object, ...]]:
+    """Return what may change of the entries the text index holds of a document, or will when it has caught up."""
+    return connection.execute(_INDEXED, (doc_id,)).fetchall()
+
 
 def log_text(connection: sqlite3.Connection, op: str, doc_ids: Iterable[str]) -> None:
     """Put changes of whole documents on the log; `op` is add or remove."""

@@ -129,6 +129,19 @@ def test_staging_an_active_document_again_renews_its_metadata(ports: Ports) -> N
     assert (len(changes.remove), [added.tags for added in changes.add]) == (1, [("new",)])
 
 
+def test_staging_an_active_document_again_as_it_is_gives_the_text_index_nothing_to_do(
+    library: Library, ports: Ports
+) -> None:
+    one = staged("a.md", "Text.", tags=("b", "a"))
+    ports.publish(one)
+    for _ in range(2):
+        ports.publish(one)
+    assert ports.log.text_changes(1, 10) is None
+    ports.items.delete_items([one.item.item_id])
+    ports.publish(one)
+    assert library.rows("SELECT op FROM index_log WHERE projection = 'text' ORDER BY seq")[-1] == ("add",)
+
+
 def test_two_chunks_with_one_id_are_refused_instead_of_losing_one(library: Library, ports: Ports) -> None:
     one = staged("a.md", "Text.")
     with pytest.raises(StorageFailed, match="2 chunks of a document share 1 ids"):
