@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _WAIT_S = 10.0
 _LOOK_AGAIN_S = 0.5
 _REPAIR_S = 60.0
+_REMOVALS = 2_000
+"""Files that an opening removes; more would keep a command waiting, and the next ingest removes them."""
 _SERVER_FILE = "server.json"
 _SERVER_ATTEMPTS = 5
 
@@ -110,6 +112,9 @@ def open_own_library(
         library_swap(configuration).heal()
         parts = Parts(configuration)
         stack.callback(parts.close)
+        with suppress(KebabError):  # whatever it is, doctor says it
+            # Before any job runs: whoever writes a copy must not meet its removal.
+            parts.work_off_removals(_REMOVALS)
         events = Events()
         desk = JobDesk(parts, events, most_attempts=_SERVER_ATTEMPTS if serving else 1)
         stack.callback(desk.close)

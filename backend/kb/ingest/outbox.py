@@ -34,13 +34,16 @@ class Remover(Protocol):
         """
 
 
-def work_off(outbox: Outbox, remover: Remover, heed: Callable[[], object] = lambda: None) -> int:
-    """Do all removals that wait; one that fails stays for the next time. Return how many stay.
+def work_off(
+    outbox: Outbox, remover: Remover, heed: Callable[[], object] = lambda: None, *, most: int | None = None
+) -> int:
+    """Do the removals that wait, `most` of them or all; one that fails stays for the next time. Return how many failed.
 
     To be called by the thread that ingests: whoever writes a copy must not meet its removal.
     """
-    after = stay = 0
-    while removals := outbox.waiting(after, _AT_ONCE):
+    after = stay = begun = 0
+    while removals := outbox.waiting(after, _AT_ONCE if most is None else min(_AT_ONCE, most - begun)):
+        begun += len(removals)
         done = []
         for removal in removals:
             try:

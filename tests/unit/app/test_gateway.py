@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -181,3 +183,19 @@ def test_libraries_are_told_not_to_report_before_they_are_imported() -> None:
     assert done.stdout == "1 False set()\n"
     keep_libraries_quiet()
     assert os.environ["HF_HUB_OFFLINE"] == "1"
+
+
+def test_what_a_kill_left_to_remove_is_removed_when_the_library_is_opened(configuration: Configuration) -> None:
+    data = configuration.data_dir
+    copy = data / "assets" / "sha256" / "aa" / ("ab" * 16)
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"what the library no longer holds")
+    with contextlib.closing(sqlite3.connect(data / "kb.sqlite")) as library, library:
+        library.execute(
+            "INSERT INTO removals (kind, name, created_at) VALUES ('asset', ?, '2026-01-01')",
+            (copy.relative_to(data).as_posix(),),
+        )
+    with open_library(configuration, owner="kb list"):
+        assert not copy.exists()
+    with contextlib.closing(sqlite3.connect(data / "kb.sqlite")) as library:
+        assert library.execute("SELECT count(*) FROM removals").fetchall() == [(0,)]

@@ -129,13 +129,13 @@ class LibraryParts:
         """Take an item in or out."""
         SqliteItemStore(self.library).include(item_id, included)
 
-    def work_off_removals(self) -> int:
-        """Remove from disk what the library no longer holds; return how many could not be."""
+    def work_off_removals(self, most: int | None = None) -> int:
+        """Remove from disk what the library no longer holds, at most so many; return how many could not be."""
         outbox = SqliteOutbox(self.library)
         if self.files_held:
             # A backup still reads files by what the library said a moment ago; the next time is soon enough.
             return len(outbox.waiting(0, 1_000))
-        return work_off(outbox, ContainedRemover(self.configuration.data_dir))
+        return work_off(outbox, ContainedRemover(self.configuration.data_dir), most=most)
 
     @made_once
     def artifacts(self) -> FileArtifacts:
