@@ -106,12 +106,8 @@ def test_50_kills_end_where_an_undisturbed_ingest_does(tmp_path: Path, capsys: p
             kills += 1
         finish(home)
         seen = observed(home)
-        for part in ("problems", "documents", "rows"):
+        for part in ("problems", "documents", "rows", "searches"):
             assert seen[part] == expected[part], (libraries, kills, part)
-        # Tantivy only estimates the length of what it merged from deleted texts, which scores show in a late decimal.
-        home.ok("index", "rebuild", "--text")
-        calm.ok("index", "rebuild", "--text")
-        assert observed(home)["searches"] == observed(calm)["searches"], (libraries, kills)
         shutil.rmtree(home.folder)
     with capsys.disabled():
         passages = sum(len(chunks) for chunks in expected["documents"].values())
