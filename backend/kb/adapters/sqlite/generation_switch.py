@@ -90,6 +90,8 @@ class SqliteGenerationSwitch:
         connection.execute(_POINT, (now, target))
         connection.execute(_READ_AGAIN)
         connection.execute(_NOT_ACTIVATED, (now,))
+        # From now on versions say what it shows: these rows would keep from being purged what is shown no more.
+        connection.execute("DELETE FROM generation_documents WHERE generation_id = ?", (target,))
         earlier = connection.execute(
             "SELECT generation_id FROM generations WHERE state = 'retired' AND generation_id <> ?", (target,)
         ).fetchall()

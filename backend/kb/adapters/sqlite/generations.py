@@ -12,6 +12,7 @@ from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.json_text import compact, now_text
+from kb.adapters.sqlite.purge import SqlitePurge
 from kb.domain.errors import NotFound
 from kb.domain.failures import StorageFailed
 from kb.domain.generations import Generation, GenerationCounts, GenerationId, GenerationState, Recipe
@@ -29,7 +30,6 @@ SELECT g.item_id, g.doc_id, g.chunking_key, g.chunk_count, g.fingerprint IS NOT 
 FROM generation_documents g CROSS JOIN items i ON i.item_id = g.item_id
 WHERE g.generation_id = {generation} AND i.deleted_at IS NULL AND i.active_doc_id IS NOT NULL
 """
-_SLICE = 2_000
 
 
 class SqliteGenerations:
@@ -139,34 +139,9 @@ class SqliteGenerations:
 
     def sweep(self) -> None:
         """Remove documents, passages and vectors that no version and no generation needs, some in each transaction."""
-        unneeded = self._library.rows(_UNNEEDED)
-        for start in range(0, len(unneeded), _SLICE):
-            with self._library.transaction() as connection:
-                part = unneeded[start : start + _SLICE]
-                connection.executemany(_UNNEEDED_CHUNKS, part)
-                connection.executemany(_UNNEEDED_DOCUMENT, ((doc_id,) for doc_id, _ in part))
+        SqlitePurge(self._library).sweep()
         with self._library.transaction() as connection:
             _forget_models(connection)
-
-
-_NEEDED_VERSION = (
-    "EXISTS (SELECT 1 FROM document_versions v WHERE v.doc_id = {doc} AND v.state <> 'purged'"
-    " AND v.chunking_key = {chunking})"
-)
-_NEEDED_BUILT = "EXISTS (SELECT 1 FROM generation_documents g WHERE g.doc_id = {doc} AND g.chunking_key = {chunking})"
-_STRAY = "NOT " + _NEEDED_VERSION + " AND NOT " + _NEEDED_BUILT
-_UNNEEDED = (
-    "SELECT doc_id, chunking_key FROM (SELECT DISTINCT doc_id, chunking_key FROM chunks) c WHERE "
-    + _STRAY.format(doc="c.doc_id", chunking="c.chunking_key")
-)
-_UNNEEDED_CHUNKS = "DELETE FROM chunks WHERE doc_id = ?1 AND chunking_key = ?2 AND " + _STRAY.format(
-    doc="?1", chunking="?2"
-)
-_UNNEEDED_DOCUMENT = """
-DELETE FROM documents WHERE doc_id = ?1
-AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.doc_id = ?1 AND v.state <> 'purged')
-AND NOT EXISTS (SELECT 1 FROM generation_documents g WHERE g.doc_id = ?1)
-"""
 
 
 def let_go(connection: sqlite3.Connection, generation: int) -> None:

@@ -38,7 +38,7 @@ FROM document_versions v JOIN items i ON i.item_id = v.item_id WHERE v.state = '
 """
 _EXPENDABLE = f"""
 SELECT item_id, number, doc_id FROM ({_SUPERSEDED}) v
-WHERE NOT ({RECENT}) AND NOT {PINNED_BY_ANSWER} AND NOT {PINNED_BY_GENERATION}
+WHERE NOT ({RECENT}) AND NOT {PINNED_BY_ANSWER} AND (deleted_at <= ?2 OR NOT {PINNED_BY_GENERATION})
 """
 _NEEDED = "v.doc_id = {doc} AND v.state NOT IN ('purging','purged')"
 _NEEDED_CHUNK = (
@@ -51,6 +51,11 @@ _NEEDED_DOCUMENT = (
     f"EXISTS (SELECT 1 FROM document_versions v WHERE {_NEEDED.format(doc='?1')})"
     " OR EXISTS (SELECT 1 FROM generation_documents g WHERE g.doc_id = ?1)"
 )
+_LET_GO = f"""
+SELECT d.doc_id, d.block_count FROM documents d WHERE NOT ({_NEEDED_DOCUMENT.replace("?1", "d.doc_id")}) OR d.doc_id IN
+  (SELECT c.doc_id FROM (SELECT DISTINCT doc_id, chunking_key FROM chunks) c WHERE NOT ({_NEEDED_CHUNK}))
+ORDER BY d.doc_id
+"""
 # Rows of one transaction: a document's blocks and passages count.
 _PURGING = """
 SELECT p.doc_id, coalesce((SELECT block_count FROM documents d WHERE d.doc_id = p.doc_id), 0)
@@ -63,6 +68,9 @@ _UNUSED = (
 )
 _UNUSED_ASSETS = f"SELECT asset_id FROM assets WHERE {_UNUSED}"
 _UNUSED_AMONG = f"SELECT asset_id FROM assets WHERE asset_id IN (SELECT value FROM json_each(?)) AND {_UNUSED}"
+_LONG_GONE = """
+SELECT DISTINCT g.item_id FROM generation_documents g JOIN items i ON i.item_id = g.item_id WHERE i.deleted_at <= ?
+"""
 _FORGOTTEN = """
 SELECT item_id FROM items i WHERE i.deleted_at <= ?
 AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.item_id = i.item_id AND v.state <> 'purged')
@@ -89,6 +97,7 @@ class SqlitePurge:
             keep_deleted_days: for so long the last version of a file that is gone is kept, so that one that comes
                 back costs nothing; then it goes, and the item with it.
         """
+        self._unpin_deleted(keep_deleted_days)
         expendable, pinned = self._expendable(keep_versions, keep_deleted_days)
         for part in _parts(expendable, SLICE):
             with self._library.transaction() as connection:
@@ -119,10 +128,17 @@ class SqlitePurge:
 
     def finish(self) -> tuple[int, tuple[str, ...]]:
         """Remove what is `purging`, also what a killed purge left; return the bytes freed and the copies let go of."""
+        return self._remove(_PURGING)
+
+    def sweep(self) -> None:
+        """Remove documents and passages that no version and no generation needs, and what only they had."""
+        self._remove(_LET_GO)
+
+    def _remove(self, documents: str) -> tuple[int, tuple[str, ...]]:
         freed, held = 0, 0
         batch: list[str] = []
         copies: list[tuple[str, int]] = []
-        for doc_id, blocks in self._library.rows(_PURGING):
+        for doc_id, blocks in self._library.rows(documents):
             freed += self._remove_chunks(doc_id)
             batch.append(doc_id)
             held += blocks + 1
@@ -202,6 +218,16 @@ class SqlitePurge:
             copies = _remove_assets(connection, sorted(assets))
         self._between()
         return copies
+
+    def _unpin_deleted(self, keep_deleted_days: int) -> None:
+        """Let generations go of files that are gone for long: no switch would show them."""
+        gone = self._library.rows(_LONG_GONE, (_before(keep_deleted_days),))
+        for part in _parts(gone, SLICE):
+            with self._library.transaction() as connection:
+                connection.executemany("DELETE FROM generation_documents WHERE item_id = ?", part)
+            self._between()
+        if gone:
+            self.sweep()
 
     def _forget_items(self, keep_deleted_days: int) -> None:
         for part in _parts(self._library.rows(_FORGOTTEN, (_before(keep_deleted_days),)), SLICE):

@@ -14,11 +14,13 @@ from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.generation_build import SqliteGenerationBuild
 from kb.adapters.sqlite.generation_switch import SqliteGenerationSwitch
 from kb.adapters.sqlite.generations import SqliteGenerations
+from kb.adapters.sqlite.outbox import SqliteOutbox
+from kb.adapters.sqlite.purge import SqlitePurge
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.errors import NotFound
 from kb.domain.failures import StorageFailed
 from kb.domain.generations import FIRST, Generation, GenerationId, GenerationState, Recipe
-from kb.domain.recipes import ChunkId
+from kb.domain.recipes import ChunkId, DocumentId
 from kb.domain.search import SearchFilters
 from tests.builders import MODEL, OTHER_MODEL, Staged, path_of, staged, vector_of
 from tests.contracts.library import Ports
@@ -156,7 +158,7 @@ class Died(Exception):
     """The process ended here."""
 
 
-STEPS = 14
+STEPS = 15
 
 
 @pytest.mark.parametrize("step", range(STEPS))
@@ -219,6 +221,44 @@ def test_discarding_removes_what_only_that_generation_needs(two: Two) -> None:
     assert {name: two.library.rows(f"SELECT count(*) FROM {name}") for name in before} == before
     assert two.states() == {1: "serving"}
     assert two.ports.texts() == ["First.", "Same.", "Second.", "Same."]
+
+
+def test_what_only_a_discarded_generation_had_goes_from_the_disk_through_the_outbox(two: Two) -> None:
+    other = DocumentId("f" * 32)
+    document = replace(NOTES[0].document, doc_id=other, blocks=())
+    chunk = replace(NOTES[0].chunks[0], doc_id=other, chunk_id=ChunkId("read-otherwise"), text="Read otherwise.")
+    shown = {one.item.path: one for one in two.build.outdated(two.new.generation_id)}[path_of("a.md")]
+    two.build.stage(two.new.generation_id, shown, document, [chunk], "new")
+    two.embed(two.new, OTHER_MODEL)
+    two.generations.discard(two.new.generation_id)
+    waiting = SqliteOutbox(two.library).waiting(0, 10)
+    assert [(removal.kind, removal.name) for removal in waiting] == [("artifacts", other)]
+    assert two.library.rows("SELECT count(*) FROM vectors WHERE text_hash NOT IN (SELECT text_hash FROM chunks)") == [
+        (0,)
+    ]
+
+
+def test_what_a_generation_showed_when_it_began_to_serve_is_purged_like_any_other_version(two: Two) -> None:
+    two.make(*NOTES)
+    two.switch(two.new.generation_id, NEW)
+    two.generations.discard(FIRST)
+    two.ports.publish(staged("a.md", "Changed."))
+    assert SqlitePurge(two.library).purge(0).pinned == 0
+    assert two.library.rows("SELECT count(*) FROM chunks WHERE text = 'First.'") == [(0,)]
+
+
+def test_no_generation_keeps_the_text_of_a_file_that_is_gone_for_long(two: Two) -> None:
+    two.make(*NOTES)
+    two.switch(two.new.generation_id, NEW)
+    two.ports.items.delete_items([NOTES[0].item.item_id])
+    purge = SqlitePurge(two.library)
+    purge.purge(0, keep_deleted_days=30)
+    assert two.library.rows("SELECT count(*) FROM chunks WHERE text = 'First.'") == [(2,)]
+    expected = purge.expected(0, keep_deleted_days=0)
+    assert (purge.purge(0, keep_deleted_days=0).versions, expected.versions) == (2, 2)
+    assert two.library.rows("SELECT count(*) FROM chunks WHERE text = 'First.'") == [(0,)]
+    two.switch(FIRST, OLD)
+    assert two.ports.texts() == ["Second.", "Same."]
 
 
 def test_a_build_goes_on_with_what_it_had_and_another_recipe_begins_anew(two: Two) -> None:
