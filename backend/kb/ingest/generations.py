@@ -316,7 +316,7 @@ class BringUp:
         self._heed()
         if embedded.unavailable:
             raise embedded.unavailable
-        if embedded.refused and not embedded.made and embedded.refused >= missing:
+        if embedded.refused and not embedded.made and not expected.vectors:
             raise ModelUnavailable(
                 f"the model {embedder.model.id} could not embed a single text",
                 hint="`kb doctor` checks its files; the log says what went wrong",

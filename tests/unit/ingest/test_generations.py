@@ -197,6 +197,16 @@ def test_a_model_that_cannot_run_or_embeds_nothing_makes_no_generation(yard: Yar
         yard.run()
 
 
+def test_a_text_that_the_model_refuses_ends_no_build_that_is_gone_on_with(yard: Yard) -> None:
+    yard.embedder = CountingEmbedder(refuses="Beta")
+    yard.scan.broken = True
+    with pytest.raises(StorageFailed, match="scan died"):
+        yard.run()
+    yard.scan.broken = False
+    made = yard.run()
+    assert (made.embedded, made.refused, made.counts.vectors) == (0, 1, 2)
+
+
 def test_without_a_model_there_are_words_alone(yard: Yard) -> None:
     yard.embedder = None
     assert yard.run().counts.vectors == 0
