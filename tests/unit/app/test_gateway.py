@@ -187,7 +187,7 @@ def test_libraries_are_told_not_to_report_before_they_are_imported() -> None:
 
 def test_what_a_kill_left_to_remove_is_removed_when_the_library_is_opened(configuration: Configuration) -> None:
     data = configuration.data_dir
-    copy = data / "assets" / "sha256" / "aa" / ("ab" * 16)
+    copy = data / "assets" / "ab" / ("ab" * 16)
     copy.parent.mkdir(parents=True)
     copy.write_bytes(b"what the library no longer holds")
     with contextlib.closing(sqlite3.connect(data / "kb.sqlite")) as library, library:
