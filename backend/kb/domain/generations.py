@@ -69,7 +69,7 @@ class Recipe:
         version, _, cut = fingerprint.partition("|")
         if cut.partition("|")[2] != self.policy.hash():
             return False
-        if _masking(version) not in set(map(_masking, now.values())):
+        if not is_masked_now(version, now):
             return False
         return _lacks(version) <= frozenset().union(*map(_lacks, now.values()))
 
@@ -171,6 +171,11 @@ class ShownItem:
     asset: RawAsset
 
 
+def is_masked_now(version: str, now: Mapping[str, str]) -> bool:
+    """Return whether what a parser of this version made was masked as today's parsers do (`kb.ingest.making`)."""
+    return _masking(version) in set(map(_masking, now.values()))
+
+
 def _wishes(policy: ChunkPolicy) -> dict[str, object]:
     """Return the settings of a policy; the window is the model's, which is told apart."""
     return {
@@ -186,8 +191,8 @@ def _is_other(served: str, version: str) -> bool:
 
 
 def _masking(version: str) -> str:
-    """Return the rules of masking: the last part of what a parser's version says (`kb.ingest.making`)."""
-    return version.rpartition("+")[2]
+    """Return the rules of masking: the last part of a parser's version but for what a document lacks."""
+    return next(part for part in reversed(version.split("+")) if not part.startswith("lacking-"))
 
 
 def _lacks(version: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kb.domain.chunks import ChunkPolicy
-from kb.domain.generations import Recipe
+from kb.domain.generations import Recipe, is_masked_now
 from tests.builders import MODEL
 
 POLICY = ChunkPolicy(max_tokens=480)
@@ -43,6 +43,11 @@ def test_what_other_rules_masked_is_read_again_in_place_whatever_serves() -> Non
     assert not RECIPE.accepts(made("text-1+mask-v1"), now)
     assert RECIPE.accepts(made("text-1+mask-v2"), now)
     assert RECIPE.joined(replace(RECIPE, parsers=now)).parsers == now
+
+
+def test_what_a_document_lacks_says_nothing_of_how_it_was_masked() -> None:
+    assert is_masked_now("pdf-0+mask-v1+lacking-0a1b", RECIPE.parsers)
+    assert not is_masked_now("pdf-1+mask-v0+lacking-0a1b", RECIPE.parsers)
 
 
 def test_first_vectors_and_new_kinds_of_files_come_in_place() -> None:

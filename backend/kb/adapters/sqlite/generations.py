@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +29,9 @@ _BUILT = """
 SELECT g.item_id, g.doc_id, g.chunking_key, g.chunk_count, g.fingerprint IS NOT NULL AS whole
 FROM generation_documents g CROSS JOIN items i ON i.item_id = g.item_id
 WHERE g.generation_id = {generation} AND i.deleted_at IS NULL AND i.active_doc_id IS NOT NULL
+"""
+_OF_PARSER = """
+DELETE FROM generation_documents WHERE doc_id IN (SELECT doc_id FROM documents WHERE parser_version = ?)
 """
 
 
@@ -113,6 +116,18 @@ class SqliteGenerations:
                 " WHERE generation_id = ?",
                 (now_text(), generation),
             )
+
+    def forget(self, keeps: Callable[[str], bool]) -> None:
+        """Take documents of parsers whose version it does not keep out of generations that do not serve.
+
+        They are made anew before such a generation serves.
+        """
+        with self._library.transaction() as connection:
+            versions = connection.execute(
+                "SELECT DISTINCT d.parser_version FROM generation_documents g JOIN documents d ON d.doc_id = g.doc_id"
+            ).fetchall()
+            stale = [version for version in versions if not keeps(version[0])]
+            connection.executemany(_OF_PARSER, stale)
 
     def counts(self, generation: Generation) -> GenerationCounts:
         """Return how much of a generation is made."""

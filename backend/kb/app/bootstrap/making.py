@@ -9,7 +9,7 @@ from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.projections import ProjectionParts
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.failures import ModelUnavailable
-from kb.domain.generations import Recipe
+from kb.domain.generations import Recipe, is_masked_now
 from kb.ingest.chunking import CHUNKER_VERSION
 
 if TYPE_CHECKING:
@@ -91,6 +91,11 @@ class MakingParts(ProjectionParts):
 
         return document_maker(self.decoder, self.reader, ChunkPolicy(), None, self.settings.models.caption)
 
+    def forget_masked_otherwise(self) -> None:
+        """Let no generation that may come to serve hold what was masked by other rules than today's."""
+        versions = self._parsers.versions
+        self.generations.forget(lambda version: is_masked_now(version, versions))
+
     def settle_recipe(self, *, is_whole: bool) -> None:
         """Keep the recipe that documents are made by.
 
@@ -102,6 +107,7 @@ class MakingParts(ProjectionParts):
             return
         if stored is not None or is_whole or not self.library.rows("SELECT 1 FROM documents LIMIT 1"):
             self.generations.set_recipe(self.serving.generation_id, self.recipe)
+            self.forget_masked_otherwise()
             with self.making:
                 for name in ("serving", "recipe", "maker"):
                     self.__dict__.pop(name, None)

@@ -104,6 +104,7 @@ def _target(parts: Parts, payload: Mapping[str, Json]) -> Generation:
 
 def _brought_up(parts: Parts, generation: Generation, context: JobContext, *, is_new: bool) -> Made:
     workers = parts.settings.indexing.max_parallel_embeddings or os.cpu_count() or 1
+    parts.forget_masked_otherwise()
     with parts.generation_ports(generation, parts.workspace_files(), is_new=is_new) as ports:
         made = BringUp(
             ports,

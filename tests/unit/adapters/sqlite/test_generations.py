@@ -261,6 +261,18 @@ def test_no_generation_keeps_the_text_of_a_file_that_is_gone_for_long(two: Two) 
     assert two.ports.texts() == ["Second.", "Same."]
 
 
+def test_what_other_rules_masked_leaves_every_generation_that_may_come_to_serve(two: Two) -> None:
+    two.make(*NOTES)
+    two.switch(two.new.generation_id, NEW)
+    version = NOTES[0].document.parser_version
+    two.generations.forget(lambda one: one == version)
+    assert two.build.outdated(FIRST) == []
+    two.generations.forget(lambda one: one != version)
+    assert [one.item.path for one in two.build.outdated(FIRST)] == ["a.md", "b.md"]
+    with pytest.raises(StorageFailed, match="lacks 2 documents"):
+        two.switch(FIRST, OLD)
+
+
 def test_a_build_goes_on_with_what_it_had_and_another_recipe_begins_anew(two: Two) -> None:
     two.build.take_over(two.new.generation_id, [NOTES[0].item.item_id])
     again = two.generations.begin(NEW)
