@@ -90,7 +90,10 @@ def judge(
 def settle_missing(
     missing: Missing, store: GroundStore | None, reader: GroundReader | None, *, asks: bool, sure: bool
 ) -> tuple[list[Item], HeldBack | None]:
-    """Judge what a run did not meet by the ground as it is, and remember that where nothing was held back.
+    """Judge what a run did not meet by the ground as it is, and remember that.
+
+    A run of everything that held nothing back remembers the ground as it is; any other adds the mounts it met, so that a
+    drive is known as one from the first file that was read from it.
 
     Args:
         missing: what the run did not meet.
@@ -109,9 +112,16 @@ def settle_missing(
     gone, held = list(missing.items), None
     if missing.items and not sure:
         gone, held = judge(missing, seen, found.root, reader.is_mounted, asks=asks)
-    if held is None and missing.whole and found != seen:
-        store.keep(found)
+    known = found if held is None and missing.whole else _with_mounts(seen, found)
+    if known != seen:
+        store.keep(known)
     return gone, held
+
+
+def _with_mounts(seen: Ground | None, found: Ground) -> Ground:
+    if seen is None:
+        return found
+    return Ground(seen.root, tuple(sorted({*seen.mounts, *found.mounts})))
 
 
 def said(held: HeldBack) -> tuple[str, str]:

@@ -124,6 +124,31 @@ def test_what_lies_on_a_drive_that_is_away_is_held_back_even_from_a_person(world
     assert world.ingest(confirm=True).deleted == 10
 
 
+def test_a_drive_is_known_from_the_first_file_that_was_read_from_it(world: World) -> None:
+    on_stick = {path: text for path, text in world.files.contents.items() if path.startswith("stick")}
+    remove(world, "stick")
+    world.ingest()
+    for path, text in on_stick.items():
+        world.files.write(path, text)
+    ground(world).mounted = {"stick"}
+    world.ingest("stick/03.md")  # what following does, long before everything is compared
+    assert ground(world).kept == Ground("1:2", ("stick",))
+    remove(world, "stick")
+    ground(world).mounted = set()
+    report = world.ingest()
+    assert (report.deleted, report.held_back.reason if report.held_back else None) == (0, "unmounted")
+
+
+def test_a_drive_met_while_another_is_away_is_known_too(world: World) -> None:
+    ground(world).mounted = {"stick"}
+    world.ingest()
+    remove(world, "stick")
+    world.files.write("disk/00.md", "On the disk.")
+    ground(world).mounted = {"disk"}
+    assert world.ingest().held_back is not None
+    assert ground(world).kept == Ground("1:2", ("disk", "stick"))
+
+
 def test_a_drive_that_is_back_needs_nothing_to_be_read(world: World) -> None:
     ground(world).mounted = {"stick"}
     world.ingest()
