@@ -225,9 +225,8 @@ class Following:
             self._wanted = False
             self._compare_at = now + (self._every_s if self._problem is None else min(_COMPARE_SOON_S, self._every_s))
             self._whole = self._start((), 0, 1)
-        if self._urgent or self._whole:
-            return _JOB_GLANCE_S
-        times = [self._look_at, self._compare_at, self._debouncer.next_at() or self._look_at]
+        soon = now + _JOB_GLANCE_S if self._urgent or self._whole else self._compare_at
+        times = [self._look_at, soon, self._debouncer.next_at() or self._look_at]
         return max(min(times) - now, 0.01)
 
     def _loop(self) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-QUIET_S = 0.3
+QUIET_S = 0.15
 """So long nothing may happen to a path before it is read: editors save in several steps."""
 AT_MOST_S = 1.5
 """So long a path that never comes to rest waits."""

@@ -14,19 +14,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 
 from kb.domain.embeddings import EmbeddingModel
-from kb.domain.failures import ModelUnavailable
 from kb.domain.files import ScannedFile, ScanProblem, Scope
 from kb.domain.items import Item
 from kb.domain.jobs import Progress
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
-from kb.domain.search import Degradation
 from kb.ingest.batch import Batch
 from kb.ingest.begun import Begun, Outcome, has_room
 from kb.ingest.embedding import embed_pending
 from kb.ingest.giving_way import GivingWay
 from kb.ingest.intake import Intake
 from kb.ingest.members import Unpacked
+from kb.ingest.notices import lags, no_vectors, not_findable, some_refused
 from kb.ingest.plan import Change, Plan, make_plan, retrying
 from kb.ingest.progress import ProgressMeter
 from kb.ingest.projections import catch_up_text, catch_up_vectors, finish_text
@@ -34,7 +33,6 @@ from kb.ingest.removals import Missing, said, settle_missing
 from kb.ingest.report import IngestReport, Notice, ReportBuilder
 from kb.ingest.run_ports import IngestOptions, IngestPorts
 from kb.ingest.urgent import MOST_FILES, TextsOf, exact
-from kb.ingest.verifying import NOT_FINDABLE
 
 _GIVEN_BACK_CHARACTERS = 1 << 20
 # One disk flush for some files instead of one for each; what a kill may lose is read again by the next run.
@@ -314,8 +312,7 @@ class IngestRun:
         """Switch to the new versions that the text index proves to find; the others leave everything as it was."""
         if self._ports.verification is not None:
             for item in self._ports.verification.reject_unfindable(staged):
-                why = (item.reason or "").partition(": ")[2]
-                self._lines.notices.append(Notice(NOT_FINDABLE, f"{item.path}: {why}"))
+                self._lines.notices.append(not_findable(item))
         self._ports.documents.activate(staged)
 
     def _delete(self, plan: Plan) -> None:
@@ -342,7 +339,7 @@ class IngestRun:
     def _embed(self) -> None:
         ports, model = self._ports, self._model
         if ports.embedder is None or model is None:
-            self._miss_vectors()
+            self._lines.notices.append(no_vectors(None))
             return
         self._meter.begin("embed", 40, 95)
         own = self._own if self._options.urgent else None
@@ -363,27 +360,17 @@ class IngestRun:
         self._lines.embedded = embedded.made
         self._heed_stop()
         if embedded.unavailable:
-            self._miss_vectors(embedded.unavailable)
+            self._lines.notices.append(no_vectors(embedded.unavailable))
         if embedded.refused:
-            detail = f"{embedded.refused} passages could not be embedded and are found by their words only"
-            self._lines.notices.append(Notice(Degradation.PARTIAL_VECTORS, detail))
+            self._lines.notices.append(some_refused(embedded.refused))
         self._meter.begin("index", 95, 99)
         indexes = ports.vector_indexes if own is None else exact(ports.vector_indexes)
         for lagging in catch_up_vectors(ports.log, ports.vectors, model, indexes, self._between_indexes):
-            detail = f"the {lagging.name} index could not be brought up to date: {lagging.error.message}"
-            self._lines.notices.append(
-                Notice(Degradation.VECTOR_ENGINE_FALLBACK, detail, "run `kb index rebuild`; search goes on without it")
-            )
+            self._lines.notices.append(lags(lagging))
 
     def _between_indexes(self) -> None:
         self._heed_stop()
         self._others.give_way()
-
-    def _miss_vectors(self, error: ModelUnavailable | None = None) -> None:
-        detail = "search finds words only: there are no vectors"
-        because = f" ({error.message})" if error else " without an embedding model"
-        hint = (error.hint if error else "") or "`kb doctor` says what is missing; then run `kb ingest` again"
-        self._lines.notices.append(Notice(Degradation.NO_EMBEDDING_MODEL, detail + because, hint))
 
     def _clean_up(self) -> None:
         options, ports = self._options, self._ports

@@ -84,6 +84,10 @@ class HeldJob:
             self._glance()
         return self.asked_to_stop or self._lost or self._around.stopping.is_set()
 
+    def is_wanted(self) -> bool:
+        """Return whether `give_way` has anything to do now; cheap, to be asked often."""
+        return not self.should_stop() and (self._standing.urgent or self._rest() is not None)
+
     def give_way(self) -> tuple[Job, ...]:
         """At a safe point: let urgent jobs go first and rest as long as it must; return the jobs that ran."""
         ran: list[Job] = []

@@ -42,6 +42,9 @@ class JobContext(Protocol):
     def should_stop(self) -> bool:
         """Return whether it was asked to stop; cheap, to be asked often."""
 
+    def is_wanted(self) -> bool:
+        """Return whether `give_way` has anything to do now; cheap, to be asked often."""
+
     def give_way(self) -> tuple[Job, ...]:
         """At a safe point, where nothing is half written: let urgent jobs go first, and rest when it is to rest.
 

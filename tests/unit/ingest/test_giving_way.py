@@ -27,6 +27,7 @@ class Interrupted:
     asked: int = 0
     stop: bool = False
     reports: list[IngestReport] = field(default_factory=list)
+    wanted: Callable[[], bool] = lambda: True
 
     def urgent(self, *paths: str) -> Collection[str]:
         self.reports.append(self.world.ingest(*paths, urgent=True, asks=True))
@@ -46,6 +47,7 @@ class Interrupted:
             IngestOptions(),
             should_stop=lambda: self.stop,
             give_way=self.give_way,
+            wanted=self.wanted,
             now=lambda: float(next(ticks)),
         ).run()
 
@@ -209,4 +211,12 @@ def test_a_kill_while_urgent_files_go_first_loses_nothing(call: int) -> None:
     world.library.calls_left = None
     world.ingest()
     assert world.library.visible()["mine.md"] == ["My own note."]
+    assert world.state() == undisturbed(world)
+
+
+def test_a_run_nobody_waits_for_does_not_put_its_work_aside() -> None:
+    world = a_world()
+    alone = Interrupted(world, [lambda: ()], wanted=lambda: False)
+    alone.run()
+    assert alone.asked == 0
     assert world.state() == undisturbed(world)

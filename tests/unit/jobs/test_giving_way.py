@@ -337,3 +337,27 @@ def test_urgent_jobs_that_cannot_be_taken_now_are_taken_later() -> None:
         return Finished()
 
     assert runner(jobs, handler).run_until_idle() == 2
+
+
+def test_a_job_knows_whether_anybody_waits_before_it_puts_its_work_aside() -> None:
+    jobs = FakeJobs()
+    jobs.enqueue(INGEST, {"name": "long"})
+    told: list[bool] = []
+
+    def handler(job: Job, context: JobContext) -> Finished:
+        if job.payload["name"] == "long":
+            jobs.enqueue(INGEST, {"name": "calm"})
+            told.append(context.is_wanted())
+            jobs.enqueue(INGEST, {"name": "saved"}, priority=10)
+            server.wake()
+            told.append(context.is_wanted())
+            context.give_way()
+            told.append(context.is_wanted())
+            jobs.pause(job.job_id)
+            server.wake()
+            told.append(context.is_wanted())
+        return Finished()
+
+    server = runner(jobs, handler)
+    server.run_until_idle()
+    assert told == [False, True, False, True]

@@ -70,6 +70,7 @@ class IngestHandler:
             report=context.report,
             should_stop=self._courteous(context),
             give_way=lambda: self._handled(context.give_way()),
+            wanted=context.is_wanted,
         )
         report = run.run()
         if not scope.paths and not report.canceled:
@@ -83,7 +84,7 @@ class IngestHandler:
             self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
         if not options.urgent:
             self._trim_log()
-            self._parts.artifacts.discard(self._parts.orphans())
+            self._parts.discard_orphans()
         if not options.asks or _did_something(report):
             self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
