@@ -66,7 +66,6 @@ class GenerationShelf:
             raise Conflict("a generation is being built or switched to", hint="wait for it, or cancel it: `kb jobs`")
         self._parts.generations.discard(found.generation_id)
         self._parts.remove_discarded()
-        self._parts.artifacts.discard(self._parts.orphans())
         return self.all()
 
     def preview(self, generation: int | None) -> GenerationPreview:

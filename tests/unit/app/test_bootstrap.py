@@ -64,3 +64,14 @@ def test_what_is_committed_while_the_exact_index_follows_is_followed_next_time(
         parts.fresh_retriever()
     parts.close()
     assert followed == [0, 1]
+
+
+def test_what_a_backup_may_still_read_stays_until_it_is_done(parts: Parts) -> None:
+    artifact = parts.configuration.data_dir / "artifacts" / ("0" * 32) / "transcript"
+    artifact.parent.mkdir(parents=True)
+    artifact.write_bytes(b"")
+    with parts.files_held.holding():
+        parts.discard_orphans()
+        assert artifact.exists()
+    parts.discard_orphans()
+    assert not artifact.exists()

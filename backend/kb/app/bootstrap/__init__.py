@@ -145,6 +145,14 @@ class Parts(GenerationParts):
         """Return documents that are gone and have artifacts all the same: purged, or never committed."""
         return self.integrity.unknown_documents(self.artifacts.documents())
 
+    def discard_orphans(self) -> None:
+        """Remove the artifacts of such documents; to be called by the thread of the jobs, which may be writing some.
+
+        While a backup reads files by what the library said a moment ago they stay for the next time.
+        """
+        if not self.files_held:
+            self.artifacts.discard(self.orphans())
+
     def close(self) -> None:
         """Stop children and let go of files."""
         for name in ("reader", "chroma", "scan", "text_index"):

@@ -32,6 +32,7 @@ class GenerationHandler:
             raise nothing_to_build()
         generation = parts.generations.begin(parts.wanted)
         parts.remove_discarded()
+        parts.work_off_removals()
         self._events.changed("index")
         made = _brought_up(parts, generation, context, is_new=True)
         self._events.changed("index")
@@ -57,7 +58,7 @@ class SwitchHandler:
         context.report(Progress("switch", percent=99))
         parts.switch(target)
         parts.remove_discarded()
-        parts.artifacts.discard(parts.orphans())
+        parts.work_off_removals()
         self._events.changed("documents", "items", "index")
         return Finished(_result(parts, target, made, (now() - started).total_seconds()))
 
