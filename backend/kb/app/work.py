@@ -39,6 +39,7 @@ class JobDesk:
             rests=self._rests,
         )
         self._running = False
+        self._beginning = threading.Lock()
         # In memory alone: a job that is taken up again after a crash runs without.
         self._passwords: dict[JobId, str] = {}
         self._passwords_lock = threading.Lock()
@@ -91,9 +92,10 @@ class JobDesk:
 
     def begin(self) -> None:
         """Start the thread, which first puts back what a dead process left; twice is once."""
-        if not self._running:
-            self._running = True
-            self._runner.start()
+        with self._beginning:  # two threads that start jobs at once would else have two that write
+            if not self._running:
+                self._running = True
+                self._runner.start()
 
     def close(self) -> None:
         """Stop; a running job goes on at the next start."""

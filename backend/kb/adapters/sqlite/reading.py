@@ -25,8 +25,8 @@ from kb.domain.spans import PartSpan
 # A kept version may belong to an item whose file is gone: the last item that had it names it.
 _KEPT = f"""
 SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
-JOIN document_versions v ON v.doc_id = c.doc_id JOIN items i ON i.item_id = v.item_id
-JOIN chunkings k ON k.chunking_key = c.chunking_key
+JOIN document_versions v ON v.doc_id = c.doc_id AND v.chunking_key = c.chunking_key
+JOIN items i ON i.item_id = v.item_id JOIN chunkings k ON k.chunking_key = c.chunking_key
 WHERE c.chunk_id = ? AND c.enabled = 1 AND {KEPT_MAY_BE_SEEN}
 ORDER BY i.deleted_at IS NOT NULL, v.number DESC LIMIT 1
 """
@@ -35,7 +35,8 @@ SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
 JOIN document_versions v ON v.doc_id = c.doc_id AND v.chunking_key = c.chunking_key
 JOIN items i ON i.item_id = v.item_id JOIN chunkings k ON k.chunking_key = c.chunking_key
 WHERE c.doc_id = ? AND c.enabled = 1 AND c.role <> 'parent' AND {KEPT_MAY_BE_SEEN}
-AND v.number = (SELECT max(number) FROM document_versions n WHERE n.item_id = v.item_id AND n.doc_id = v.doc_id)
+AND v.number = (SELECT max(number) FROM document_versions n WHERE n.item_id = v.item_id AND n.doc_id = v.doc_id
+  AND n.state NOT IN ('purging','purged'))
 ORDER BY c.ordinal
 """
 _ORIGINAL = f"""

@@ -16,6 +16,7 @@ from kb.adapters.sqlite.generation_switch import SqliteGenerationSwitch
 from kb.adapters.sqlite.generations import SqliteGenerations
 from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
+from kb.adapters.sqlite.reading import SqliteReading
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.errors import NotFound
 from kb.domain.failures import StorageFailed
@@ -86,6 +87,15 @@ def test_what_is_built_is_neither_seen_nor_indexed_before_the_switch(two: Two) -
     assert [entry.key for entry in two.ports.log.text_snapshot().entries] == text
     assert two.said() == before
     assert two.ports.vectors.pending(MODEL, 10) == []
+
+
+def test_a_passage_of_a_generation_that_never_served_opens_nowhere(two: Two) -> None:
+    two.make(*NOTES)
+    reading, first = SqliteReading(two.library), NOTES[0].chunks[0].chunk_id
+    assert reading.kept_chunk(ChunkId(f"new-{first}")) is None
+    two.switch(two.new.generation_id, NEW)
+    for chunk_id in (first, ChunkId(f"new-{first}")):
+        assert reading.kept_chunk(chunk_id) is not None
 
 
 def test_equal_texts_are_embedded_once(two: Two) -> None:

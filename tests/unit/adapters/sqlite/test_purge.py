@@ -102,6 +102,15 @@ def test_invariant_26_a_version_that_is_purging_opens_nowhere_from_its_commit_on
     assert SqliteVersions(library).history(staged("a.md").item.item_id, 3)[1].is_openable is False
 
 
+def test_a_kept_version_opens_though_the_same_text_came_back_and_was_not_found(library: Library, ports: Ports) -> None:
+    publish(ports, "One.", "Two.")
+    again = staged("a.md", "One.")
+    ports.stage(again)
+    SqliteVersions(library).reject({again.document.doc_id: "not_findable: lost"})
+    passages = SqliteReading(library).passages(again.document.doc_id)
+    assert [stored.chunk.text for stored in passages] == ["One."]
+
+
 def test_invariant_27_what_serves_is_staged_or_cited_or_of_a_generation_is_not_purged(
     library: Library, ports: Ports
 ) -> None:
