@@ -76,13 +76,16 @@ def judge(
         asks: whether nobody is watching this run, so that many at once are held back, too.
     """
     vanished = [item for item in missing.items if item.container is None]
+    paths = {item.path for item in vanished}
+    # No scan meets what is inside a file: that it is gone from there was read in the file itself.
+    taken_out = [item for item in missing.items if item.container is not None and item.container not in paths]
     if seen is not None and not missing.folders and vanished and root != seen.root:
-        return [], _held(vanished, missing.files, "root_missing")
+        return taken_out, _held(vanished, missing.files, "root_missing")
     away = tuple(mount + "/" for mount in seen.mounts if not is_mounted(mount)) if seen else ()
     there = [item for item in missing.items if not item.path.startswith(away)]
     lost = [item for item in there if item.container is None]
     if asks and _is_many(len(lost), missing.files):
-        return [], _held(vanished, missing.files, "many_missing")
+        return taken_out, _held(vanished, missing.files, "many_missing")
     out_of_reach = [item for item in vanished if item.path.startswith(away)]
     return there, _held(out_of_reach, missing.files, "unmounted") if out_of_reach else None
 
@@ -92,8 +95,8 @@ def settle_missing(
 ) -> tuple[list[Item], HeldBack | None]:
     """Judge what a run did not meet by the ground as it is, and remember that.
 
-    A run of everything that held nothing back remembers the ground as it is; any other adds the mounts it met, so that a
-    drive is known as one from the first file that was read from it.
+    A run of everything that held nothing back remembers the ground as it is; any other adds the mounts it met, so that
+    a drive is known as one from the first file that was read from it.
 
     Args:
         missing: what the run did not meet.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from kb.domain.files import Ground
+from kb.domain.files import FileIdentity, Ground
 from kb.domain.paths import WorkspacePath
-from kb.ingest.removals import HeldBack
+from kb.ingest.removals import HeldBack, Missing, judge
+from tests.builders import an_item
 from tests.unit.ingest.world import World, counts
 
 
@@ -51,6 +52,18 @@ def world() -> World:
 def ground(world: World) -> FakeGround:
     assert isinstance(world.ground, FakeGround)
     return world.ground
+
+
+def test_what_is_no_longer_in_an_archive_goes_though_many_files_are_missing() -> None:
+    gone = [an_item(f"notes/{number:02}.md") for number in range(20)]
+    inside = [
+        replace(an_item(path), identity=FileIdentity.inside(1, 1, 1))
+        for path in ("all.zip!/old.md", "notes/00.md!/x.md")
+    ]
+    hidden, held = judge(Missing([*gone, *inside], 30, {"notes"}), None, "1:2", lambda _folder: True, asks=True)
+    assert [item.path for item in hidden] == ["all.zip!/old.md"]
+    assert held is not None
+    assert (held.count, held.reason) == (20, "many_missing")
 
 
 def remove(world: World, start: str, count: int = 99) -> None:

@@ -111,7 +111,8 @@ class LibraryFiles:
         Raises:
             StorageFailed: it cannot be opened.
         """
-        library = Library(folder, keeps_copy=False)
+        # Without a log, which must not be on a network drive; nobody else works with it.
+        library = Library(folder, keeps_copy=False, wal=False)
         try:
             return SqliteIntegrity(library).check(None)
         finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb.adapters.sqlite.connection import FILE_NAME, Library
+from kb.adapters.sqlite.snapshot import LibraryFiles
 from kb.domain.failures import StorageFailed
 
 SET = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
@@ -73,3 +74,9 @@ def test_back_on_a_local_disk_it_has_a_log_again(tmp_path: Path) -> None:
     library = Library(tmp_path)
     assert library.journal_mode == "wal"
     library.close()
+
+
+def test_a_library_out_of_a_backup_is_looked_at_without_a_log(tmp_path: Path) -> None:
+    Library(tmp_path, wal=False).close()
+    LibraryFiles().brought_up(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes()[18:20] == b"\x01\x01"
