@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.failures import StorageFailed
-from kb.domain.index import TextEntry, TextSnapshot
+from kb.domain.index import TextEntry, TextSnapshot, VectorRow, VectorSnapshot
 from kb.ingest.library_ports import IndexLog, TextIndexWriter, VectorIndexWriter, VectorStore
 
 _TEXT_CHANGES = 1000
@@ -99,6 +99,16 @@ def _heeding_snapshot(snapshot: TextSnapshot, heed: Callable[[], object]) -> Tex
     return replace(snapshot, entries=iter(_Heeding(snapshot.entries, heed)))
 
 
+def _heeding_vectors(snapshot: VectorSnapshot, heed: Callable[[], object]) -> VectorSnapshot:
+    def rows() -> Iterator[VectorRow]:
+        for number, row in enumerate(snapshot.rows):
+            if number % _ENTRIES_A_GLANCE == 0:
+                heed()
+            yield row
+
+    return replace(snapshot, rows=rows())
+
+
 def catch_up_vectors(
     log: IndexLog,
     store: VectorStore,
@@ -130,6 +140,8 @@ def rebuild(
     vector_indexes: Sequence[VectorIndexWriter],
     *,
     embeddings_made: Callable[[], int],
+    heed: Callable[[], object] = lambda: None,
+    between: Callable[[], object] = lambda: None,
 ) -> Rebuilt:
     """Build every index anew from the library.
 
@@ -140,17 +152,23 @@ def rebuild(
         text_index: the full-text index; None to leave it as it is.
         vector_indexes: the vector indexes.
         embeddings_made: reads a counter of model runs, to show that it stood still.
+        heed: called now and then; what it raises ends the work, and the index that was being built stays as it was.
+        between: called between two indexes, where others may use them.
 
     Raises:
         StorageFailed: the text index cannot be written.
     """
     before = embeddings_made()
-    entries = text_index.rebuild(log.text_snapshot()) if text_index else None
+    entries = text_index.rebuild(_heeding_snapshot(log.text_snapshot(), heed)) if text_index else None
     vectors: dict[str, int] = {}
     lagging: list[Lagging] = []
     for index in vector_indexes if model else ():
+        between()
+        heed()
         try:
-            vectors[index.name] = index.rebuild(model, log.vector_snapshot(model)) if model else 0
+            vectors[index.name] = (
+                index.rebuild(model, _heeding_vectors(log.vector_snapshot(model), heed)) if model else 0
+            )
         except StorageFailed as error:
             lagging.append(Lagging(index.name, error))
     if model:

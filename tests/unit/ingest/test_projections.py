@@ -130,3 +130,21 @@ def test_a_stop_ends_the_work_and_the_next_call_does_it(world: World) -> None:
         assert index.texts() == []
         catch_up_text(world.library, index)
         assert index.texts() == ["Apples are red.", "Bananas are yellow."]
+
+
+def test_a_rebuild_that_is_stopped_leaves_the_indexes_as_they_were(world: World) -> None:
+    held = dict(world.scan_index.rows)
+    with pytest.raises(Stop):
+        rebuild(world.library, world.library, MODEL, world.text_index, (), embeddings_made=int, heed=stop)
+    with pytest.raises(Stop):
+        rebuild(world.library, world.library, MODEL, None, (world.scan_index,), embeddings_made=int, heed=stop)
+    assert (world.text_index.rebuilds, world.scan_index.rebuilds) == (0, 0)
+    assert world.scan_index.rows == held
+
+
+def test_others_go_first_between_two_indexes_of_a_rebuild(world: World) -> None:
+    seen: list[int] = []
+    indexes = (world.scan_index, world.chroma)
+    between = lambda: seen.append(world.scan_index.rebuilds)  # noqa: E731
+    rebuild(world.library, world.library, MODEL, world.text_index, indexes, embeddings_made=int, between=between)
+    assert seen == [0, 1]

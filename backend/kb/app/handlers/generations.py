@@ -10,6 +10,7 @@ from typing import cast
 from kb.app.bootstrap import Parts, now
 from kb.app.facade.events import Events
 from kb.domain.errors import InvalidInput, NotFound
+from kb.domain.failures import Cancelled
 from kb.domain.generations import Generation, GenerationId, GenerationState
 from kb.domain.ids import Json
 from kb.domain.jobs import Job, Progress
@@ -56,6 +57,8 @@ class SwitchHandler:
             return Finished(_result(parts, target, None, (now() - started).total_seconds()))
         made = _brought_up(parts, target, context, is_new=target.state is GenerationState.READY)
         context.report(Progress("switch", percent=99))
+        if context.should_stop():
+            raise Cancelled("the switch was stopped", hint="what served goes on; `kb index switch` tries again")
         parts.switch(target)
         parts.remove_discarded()
         parts.work_off_removals()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kb.app.bootstrap import Parts, now
 from kb.app.facade.events import Events
 from kb.domain.errors import KebabError
-from kb.domain.failures import StorageFailed
+from kb.domain.failures import Cancelled, StorageFailed
 from kb.domain.ids import Json
 from kb.domain.jobs import Job, Progress
 from kb.ingest.projections import rebuild
@@ -26,6 +26,15 @@ class RebuildHandler:
         context.report(Progress("rebuilding the indexes"))
         started = now()
         embedder = parts.embedder
+
+        def heed() -> None:
+            if context.should_stop():
+                raise Cancelled(
+                    "the rebuild was stopped", hint="run `kb index rebuild` again; search goes on meanwhile"
+                )
+
+        context.give_way()
+        heed()
         rebuilt = rebuild(
             parts.log,
             parts.vectors,
@@ -33,6 +42,8 @@ class RebuildHandler:
             parts.text_index if wants_text else None,
             parts.vector_indexes if wants_vectors else (),
             embeddings_made=lambda: embedder.passages if embedder else 0,
+            heed=heed,
+            between=context.give_way,
         )
         if rebuilt.lagging:
             first = rebuilt.lagging[0]
