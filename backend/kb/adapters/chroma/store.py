@@ -186,6 +186,9 @@ class ModelStore:
             except OSError as error:
                 self._stop()
                 raise _unwritten(error) from error
+            except BaseException:  # the rows ended it: half a store is none
+                self._stop()
+                raise
 
     def close(self) -> None:
         """End the child; if it ended well, note what its files are, to know them again."""
