@@ -390,3 +390,18 @@ def test_a_store_cut_by_half_is_made_anew_with_the_same_answers(
     again.rebuild(_DEEP, VectorSnapshot(1, 1500, iter(rows)))
     found = again.search(_DEEP, rows[7].vector, 10, None)
     assert [key for key, _ in found.candidates] == [key for key, _ in expected.candidates]
+
+
+def test_a_rebuild_that_its_rows_end_leaves_no_half_store_and_can_be_made_again(make: Make) -> None:
+    index = make()
+    index.rebuild(MODEL, snapshot(1, row(1, unit(0))))
+
+    def ended() -> Iterator[VectorRow]:
+        yield row(1, unit(0))
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        index.rebuild(MODEL, VectorSnapshot(2, 2, ended()))
+    assert index.position(MODEL) is None
+    assert index.rebuild(MODEL, snapshot(2, row(1, unit(0)), row(2, unit(1)))) == 2
+    assert index.position(MODEL) == 2
