@@ -6,7 +6,6 @@ Also by itself: `python3 tests/bench/scale.py [SIZE ...]`. The notes come in by 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -38,6 +37,14 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
 }
 _MOST_RSS_KIB = {"start: `kb jobs`": 0.1, "`kb list docs --json`, all": 0.1}
 _RESCAN_RSS_KIB = 4.0
+# A process starts with the peak of the one it was forked from, and this one is large by then: a small one starts it.
+_LAUNCHER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+print(process.returncode, usage.ru_maxrss)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +105,12 @@ def _of_commands(home: Path, workspace: Path) -> dict[str, Cost]:
 
 def _peak(arguments: tuple[str, ...], environment: Mapping[str, str]) -> float:
     """Run a command and return the largest resident set of its process, in MiB."""
-    command = [sys.executable, "-m", "kb.cli.main", *arguments]
-    process = subprocess.Popen(command, env=dict(environment), stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise RuntimeError(f"kb {' '.join(arguments)} ended with {process.returncode}")
-    return usage.ru_maxrss / 1024
+    command = [sys.executable, "-c", _LAUNCHER, sys.executable, "-m", "kb.cli.main", *arguments]
+    found = subprocess.run(command, env=dict(environment), stdout=subprocess.PIPE, text=True, check=True)
+    code, kilobytes = map(int, found.stdout.split())
+    if code not in (0, 1):
+        raise RuntimeError(f"kb {' '.join(arguments)} ended with {code}")
+    return kilobytes / 1024
 
 
 def _opened(home: Path, workspace: Path, size: int) -> Row:
