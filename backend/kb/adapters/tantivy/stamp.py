@@ -175,8 +175,10 @@ def _files(meta: dict[str, list[dict[str, object]]]) -> Iterator[str]:
 def _is_whole(path: Path) -> bool:
     """Check a file against its footer: data, JSON with its CRC-32, length of the JSON, magic number."""
     size = path.stat().st_size
+    if size < _FOOTER.size:
+        return False
     with path.open("rb") as file:
-        file.seek(max(0, size - _FOOTER.size))
+        file.seek(size - _FOOTER.size)
         length, magic = _FOOTER.unpack(file.read())
         if magic != _MAGIC or not 0 < length < min(size, _LARGEST_FOOTER):
             return False

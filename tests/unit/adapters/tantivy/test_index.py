@@ -74,6 +74,18 @@ def test_a_damaged_file_is_noticed_and_the_index_rebuilt_with_the_same_answers(f
     assert again.position() == 4
 
 
+@pytest.mark.parametrize("size", [0, 1, 7, 8])
+def test_a_file_cut_shorter_than_its_footer_is_damage_and_no_accident(folder: Path, size: int) -> None:
+    for path in sorted(folder.glob("*.store")):
+        data = path.read_bytes()[:size]
+        path.unlink()
+        path.write_bytes(data)
+    again = TantivyTextIndex(folder, "library")
+    assert again.position() is None
+    with pytest.raises(StorageFailed, match="missing, damaged or"):
+        again.search("word", ANY, 5)
+
+
 def test_an_index_of_another_library_version_or_analyzer_is_made_anew(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
