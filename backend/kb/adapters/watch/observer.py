@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import unicodedata
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,6 +48,8 @@ class WatchdogEvents:
 
     def start(self, on_change: Callable[[Told], object]) -> str | None:
         """Begin to listen; return why that is not possible, in a sentence, or None. `on_change` comes from a thread."""
+        # A folder that left and came back is still watched from before; watchdog prints that, with absolute paths.
+        warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning, module=r"watchdog\.")
         root = os.path.realpath(self._given)
         observer = self._observe()
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -115,6 +116,27 @@ def test_a_folder_moved_in_or_out_is_told_as_a_folder(root: Path, heard: Heard, 
     (root / "inside").rename(outside)
     heard.until("inside")
     assert Told("inside", True) in heard.changes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify alone watches each folder")
+def test_a_folder_that_left_and_came_back_is_followed_without_a_warning(root: Path, tmp_path: Path) -> None:
+    inside, outside, heard = root / "inside", tmp_path / "outside", Heard()
+    inside.mkdir()
+    events = WatchdogEvents(root)
+    assert events.start(heard) is None
+    try:
+        for name in ("one.md", "two.md"):
+            inside.rename(outside)
+            heard.until("inside")
+            heard.forget()
+            outside.rename(inside)
+            heard.until("inside")
+            # Here a warning is an error: it would end watchdog's thread.
+            (inside / name).write_text("told")
+            heard.until(f"inside/{name}")
+            heard.forget()
+    finally:
+        events.stop()
 
 
 def test_reading_is_not_told(root: Path, heard: Heard) -> None:
