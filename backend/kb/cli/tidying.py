@@ -25,7 +25,7 @@ def add_tidying(commands: typer.Typer) -> None:
         *,
         keep: Annotated[
             int | None,
-            typer.Option("--keep", help="Earlier versions kept of each; else the setting's."),
+            typer.Option("--keep", min=0, help="Earlier versions kept of each; else the setting's."),
         ] = None,
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     ) -> Exit:
@@ -34,7 +34,7 @@ def add_tidying(commands: typer.Typer) -> None:
         from kb.contract.versions import PurgeRequest
 
         with library(out, "kb index purge") as facade:
-            report = facade.library.purge(request_of(PurgeRequest, keep_versions=keep, dry_run=dry_run))
+            report = facade.versions.purge(request_of(PurgeRequest, keep_versions=keep, dry_run=dry_run))
         out.wire(report)
         verb = "would go" if report.dry_run else "gone"
         out.line(f"{counted(report.versions, 'version')} {verb}, {size_text(report.freed_bytes)} of text and copies")
