@@ -86,7 +86,7 @@ def done(facade: Facade, job: Job) -> GenerationReport:
         time.sleep(0.02)
         job = facade.jobs.get(JobRequest(job_id=job.id))
     assert job.status == "succeeded", job.error
-    return facade.index.built(JobRequest(job_id=job.id))
+    return facade.generations.built(JobRequest(job_id=job.id))
 
 
 def chunks(reply: str) -> list[str]:
@@ -126,20 +126,20 @@ def there_and_back(home: Home, second: Home, questions: Sequence[str], kill_at: 
     kept = killed_halfway(second, kill_at)
     with opened(second) as facade:
         assert top_ten(facade, questions) == before
-        built = done(facade, facade.index.build(BuildRequest()))
+        built = done(facade, facade.generations.build(BuildRequest()))
         assert top_ten(facade, questions) == before
-        switched = done(facade, facade.index.switch(SwitchRequest()))
+        switched = done(facade, facade.generations.switch(SwitchRequest()))
         assert (switched.serving, switched.embedded) == (built.generation, 0)
         after = top_ten(facade, questions)
         assert after != before
         assert facade.index.verify(VerifyRequest()).ok
     with opened(second) as facade:
         assert top_ten(facade, questions) == after
-        assert done(facade, facade.index.rollback(Empty())).embedded == 0
+        assert done(facade, facade.generations.rollback(Empty())).embedded == 0
         assert top_ten(facade, questions) == before
-        done(facade, facade.index.rollback(Empty()))
+        done(facade, facade.generations.rollback(Empty()))
         assert top_ten(facade, questions) == after
-        assert done(facade, facade.index.rollback(Empty())).serving == 1
+        assert done(facade, facade.generations.rollback(Empty())).serving == 1
     with opened(home) as facade:
         assert top_ten(facade, questions) == before
         assert facade.index.verify(VerifyRequest()).ok
@@ -174,19 +174,19 @@ def test_a_preview_says_what_kept_questions_would_lose_and_gain(course: Home, tm
     second = with_model(course, second_model(tmp_path))
     with opened(second) as facade:
         with pytest.raises(NotFound, match="no generation is ready"):
-            facade.index.preview(GenerationRequest())
+            facade.generations.preview(GenerationRequest())
         facade.answers.ask(AskRequest(question="What is note 7 about?"))
         facade.answers.ask(AskRequest(question="What is note 7 about?"))
-        done(facade, facade.index.build(BuildRequest()))
-        preview = facade.index.preview(GenerationRequest())
+        done(facade, facade.generations.build(BuildRequest()))
+        preview = facade.generations.preview(GenerationRequest())
         assert (preview.generation, preview.serving, preview.questions) == (2, 1, 1)
         assert preview.unchanged + len(preview.changed) == 1
-        done(facade, facade.index.switch(SwitchRequest()))
+        done(facade, facade.generations.switch(SwitchRequest()))
         with pytest.raises(InvalidInput, match="nothing to build"):
-            facade.index.build(BuildRequest())
-        again = facade.index.preview(GenerationRequest(generation=1))
+            facade.generations.build(BuildRequest())
+        again = facade.generations.preview(GenerationRequest(generation=1))
         assert [len(one.gained) for one in again.changed] == [len(one.lost) for one in preview.changed]
-        left = facade.index.discard(GenerationRequest(generation=1))
+        left = facade.generations.discard(GenerationRequest(generation=1))
         assert [one.id for one in left.generations] == [2]
         assert not (course.data / "tantivy").exists()
         assert facade.search.find(FindRequest(query="note 7", mode="hybrid")).results
@@ -238,7 +238,7 @@ def test_a_hundred_questions_of_real_notes_find_the_same_after_there_and_back(tm
     questions = [titles[number % len(titles)] for number in range(100)]
     second = with_model(home, second_model(tmp_path))
     with opened(home) as facade:
-        texts = facade.index.generations(Empty()).generations[0].passages
+        texts = facade.generations.list(Empty()).generations[0].passages
     built, kept = there_and_back(home, second, questions, min(texts // 2, 640))
     assert built.embedded + kept == built.distinct_texts == vectors(home, "second")
 

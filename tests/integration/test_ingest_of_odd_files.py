@@ -151,7 +151,7 @@ class Sink:
     def staged(self) -> tuple[()]:
         return ()
 
-    def purge(self, keep_versions: int) -> tuple[()]:
+    def purge(self, keep_versions: int, keep_deleted_days: int = 0) -> tuple[()]:
         return ()
 
     def position(self) -> int:

@@ -128,6 +128,8 @@ def test_doctor_and_verify_find_everything_in_order(sample: Home) -> None:
     assert [check.name for check in report.checks] == [
         "config_loaded",
         "data_dir_writable",
+        "disk_space",
+        "file_system",
         "sqlite_open",
         "text_index_open",
         "vector_index_open",
@@ -164,28 +166,37 @@ def test_renames_edits_and_deletions_are_followed(sample: Home, tmp_path: Path) 
     assert copy.ok("search", "-k", "1", "puffins nest").startswith("1. ")
 
 
-def test_without_index_folders_everything_still_answers_and_rebuild_embeds_nothing(
-    sample: Home, tmp_path: Path
-) -> None:
-    copy = sample.copied_to(tmp_path / "copy")
+def without_indexes(home: Home) -> None:
     for name in ("tantivy", "vectors", "chroma"):
-        shutil.rmtree(copy.data / name, ignore_errors=True)
+        shutil.rmtree(home.data / name, ignore_errors=True)
+
+
+def test_without_index_folders_everything_still_answers_and_heals_by_itself(sample: Home, tmp_path: Path) -> None:
+    copy = sample.copied_to(tmp_path / "copy")
+    without_indexes(copy)
+    assert copy.kb("doctor").code == 3
     question = sample_questions()[0]
     found = RetrievalResponse.read(copy.ok("search", "--json", question["text"]))
     assert question["path"] in {hit.doc_path for hit in found.results[:2]}
-    assert [lost.reason for lost in found.diagnostics.degraded_channels] == ["lexical_unavailable"]
+    # Whichever is faster: the search, which then says what it did without, or the repair that it began.
+    assert {lost.reason for lost in found.diagnostics.degraded_channels} <= {"lexical_unavailable"}
+    assert copy.kb("doctor").code == 0
+    again = RetrievalResponse.read(copy.ok("search", "--json", question["text"]))
+    assert again.diagnostics.degraded_channels == ()
+    without_indexes(copy)
     ran = copy.kb("ask", question["text"])
     assert ran.code == 0
     assert question["answer"] in ran.out
-    assert "degraded: searching by meaning only, the text index is missing: run `kb index rebuild`" in ran.out
-    assert copy.kb("doctor").code == 3
+
+
+def test_without_index_folders_a_rebuild_embeds_nothing(sample: Home, tmp_path: Path) -> None:
+    copy = sample.copied_to(tmp_path / "copy")
+    without_indexes(copy)
     report = IndexReport.read(copy.ok("index", "rebuild", "--json"))
     assert report.embedded == 0
     assert report.text_entries == report.vectors
     assert report.text_entries
     assert copy.kb("doctor").code == 0
-    again = RetrievalResponse.read(copy.ok("search", "--json", question["text"]))
-    assert again.diagnostics.degraded_channels == ()
 
 
 def test_filters_keep_only_what_meets_them(sample: Home) -> None:

@@ -56,7 +56,7 @@ class Kitchen:
         return self.facade.search.find(FindRequest(query=query, mode="lexical")).results
 
     def states(self, doc: str) -> list[str]:
-        return [version.state for version in self.facade.library.versions(ShowRequest(doc=doc)).versions]
+        return [version.state for version in self.facade.versions.history(ShowRequest(doc=doc)).versions]
 
 
 @pytest.fixture
@@ -113,13 +113,13 @@ def test_invariants_14_and_18_what_gives_nothing_keeps_the_version_before_it_and
     kitchen.ingest()
     (hit,) = kitchen.find("carrots")
     assert hit.stale is True
-    versions = kitchen.facade.library.versions(ShowRequest(doc="soup.md"))
+    versions = kitchen.facade.versions.history(ShowRequest(doc="soup.md"))
     assert versions.stale
     assert [version.state for version in versions.versions] == ["ready"]
     kitchen.write("soup.md", TWO)
     kitchen.ingest()
     assert kitchen.find("parsnips")[0].stale is None
-    assert kitchen.facade.library.versions(ShowRequest(doc="soup.md")).stale is None
+    assert kitchen.facade.versions.history(ShowRequest(doc="soup.md")).stale is None
 
 
 @pytest.mark.parametrize("seam", ["_take_in", "_delete", "_embed", "_clean_up"])
@@ -178,29 +178,29 @@ def test_what_changed_is_told_and_an_old_place_still_opens(kitchen: Kitchen) -> 
     (old,) = kitchen.find("carrots")
     kitchen.write("soup.md", TWO)
     kitchen.ingest()
-    diff = kitchen.facade.library.diff(DiffRequest(doc="soup.md"))
+    diff = kitchen.facade.versions.diff(DiffRequest(doc="soup.md"))
     assert (diff.before, diff.after, diff.added, diff.removed) == (1, 2, 1, 1)
     changed = [(line.kind, line.text) for line in diff.hunks[0] if line.kind != "same"]
     assert changed == [("removed", "The soup has carrots."), ("added", "The soup has parsnips now.")]
     assert kitchen.facade.viewer.open(ViewerOpenRequest(chunk_id=old.chunk_id)).state in {"moved", "gone"}
-    said = kitchen.facade.library.purge(PurgeRequest(keep_versions=0, dry_run=True))
-    done = kitchen.facade.library.purge(PurgeRequest(keep_versions=0))
+    said = kitchen.facade.versions.purge(PurgeRequest(keep_versions=0, dry_run=True))
+    done = kitchen.facade.versions.purge(PurgeRequest(keep_versions=0))
     assert (said.versions, done.versions, done.pinned) == (1, 1, 0)
     assert said.freed_bytes == done.freed_bytes > 0
     with pytest.raises(NotFound, match="version 1 of soup"):
-        kitchen.facade.library.diff(DiffRequest(doc="soup.md", before=1, after=2))
+        kitchen.facade.versions.diff(DiffRequest(doc="soup.md", before=1, after=2))
 
 
 def test_a_file_that_is_taken_out_is_neither_found_nor_read_until_it_is_put_back(kitchen: Kitchen) -> None:
     kitchen.write("soup.md", ONE)
     kitchen.ingest()
-    assert kitchen.facade.library.remove(ItemRequest(doc="soup.md")).item.included is False
+    assert kitchen.facade.versions.remove(ItemRequest(doc="soup.md")).item.included is False
     assert kitchen.find("carrots") == ()
     kitchen.write("soup.md", TWO)
     kitchen.ingest()
     assert (kitchen.folder / "soup.md").read_text() == TWO
     assert kitchen.states("soup.md") == ["ready"]
-    assert kitchen.facade.library.put_back(ItemRequest(doc="soup.md")).item.included is True
+    assert kitchen.facade.versions.put_back(ItemRequest(doc="soup.md")).item.included is True
     assert kitchen.find("carrots")[0].doc_path == "soup.md"
     kitchen.ingest()
     assert kitchen.find("parsnips")[0].doc_path == "soup.md"

@@ -16,12 +16,14 @@ from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.events import Events
+from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
 from kb.app.facade.jobs import Jobs
 from kb.app.facade.library import Library
 from kb.app.facade.root import KebabFacade
 from kb.app.facade.search import Search
 from kb.app.facade.system import System
+from kb.app.facade.versions import Versions
 from kb.app.facade.viewer import Viewer
 from kb.app.logs import logging_to
 from kb.app.quiet import keep_libraries_quiet
@@ -146,20 +148,21 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
 
     settings, configuration = parts.settings, parts.configuration
 
+    library = Library(
+        parts.catalogue,
+        parts.catalogue,
+        parts.reading,
+        parts.runs,
+        parts.job_control,
+        desk,
+        model=lambda: parts.model,
+        workspace=configuration.workspace.name,
+        followed=following.followed if following else lambda: without_changes(parts.compared),
+        has_few=has_few(parts),
+    )
     return KebabFacade(
-        library=Library(
-            parts.catalogue,
-            parts.catalogue,
-            parts.reading,
-            parts.runs,
-            parts.job_control,
-            desk,
-            model=lambda: parts.model,
-            workspace=configuration.workspace.name,
-            shelf=version_shelf(parts, desk, events),
-            followed=following.followed if following else lambda: without_changes(parts.compared),
-            has_few=has_few(parts),
-        ),
+        library=library,
+        versions=Versions(version_shelf(parts, desk, events), library.named),
         search=Search(parts.ready_retriever, settings.search),
         answers=Answers(
             parts.pipeline,
@@ -179,7 +182,8 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             originals=parts.originals,
         ),
         jobs=Jobs(parts.job_control, desk.steered),
-        index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep)), GenerationShelf(parts)),
+        index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep))),
+        generations=GenerationsGroup(parts.job_control, desk, GenerationShelf(parts)),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(Examination(parts, desk)),
         events=events,

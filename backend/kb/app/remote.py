@@ -18,11 +18,13 @@ from kb.contract.groups import (
     AnswersGroup,
     BackupGroup,
     ChunksGroup,
+    GenerationsGroup,
     IndexGroup,
     JobsGroup,
     LibraryGroup,
     SearchGroup,
     SystemGroup,
+    VersionsGroup,
     ViewerGroup,
 )
 from kb.contract.problems import error_of
@@ -57,6 +59,8 @@ class RemoteFacade:
         self.chunks = cast(ChunksGroup, _Group(self, "chunks"))
         self.viewer = cast(ViewerGroup, _Viewer(self, "viewer"))
         self.jobs = cast(JobsGroup, _Group(self, "jobs"))
+        self.versions = cast(VersionsGroup, _Group(self, "versions"))
+        self.generations = cast(GenerationsGroup, _Group(self, "generations"))
         self.index = cast(IndexGroup, _Group(self, "index"))
         self.backup = cast(BackupGroup, _Group(self, "backup"))
         self.system = cast(SystemGroup, _Group(self, "system"))

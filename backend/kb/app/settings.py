@@ -59,7 +59,7 @@ class IndexingSettings(Section):
         8192, ge=1, le=1_000_000, description="Larger sound and video files are not read; they stay on the disk."
     )
     watch_filesystem: bool = Field(
-        default=True, description="`kb serve` and `kb app` follow the workspace; other commands read when told to."
+        default=True, description="`kb serve` follows the workspace; other commands read when told to."
     )
     reconcile_minutes: int = Field(
         10, ge=1, le=1440, description="So often everything is compared all the same, since systems lose events."

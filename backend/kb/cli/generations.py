@@ -41,7 +41,7 @@ def _add_list(commands: typer.Typer) -> None:
         from kb.contract.base import Empty
 
         with library(out, "kb index generations") as facade:
-            _print_generations(out, facade.index.generations(Empty()))
+            _print_generations(out, facade.generations.list(Empty()))
         return HIT
 
 
@@ -52,7 +52,7 @@ def _add_build(commands: typer.Typer) -> None:
         from kb.contract.generations import BuildRequest
 
         with library(out, "kb index build") as facade:
-            return _run(out, facade, facade.index.build(BuildRequest()), _print_built)
+            return _run(out, facade, facade.generations.build(BuildRequest()), _print_built)
 
 
 def _add_preview(commands: typer.Typer) -> None:
@@ -62,7 +62,7 @@ def _add_preview(commands: typer.Typer) -> None:
         from kb.contract.generations import GenerationRequest
 
         with library(out, "kb index preview") as facade:
-            found = facade.index.preview(GenerationRequest(generation=generation))
+            found = facade.generations.preview(GenerationRequest(generation=generation))
         out.wire(found)
         _print_preview(out, found)
         return HIT
@@ -76,10 +76,10 @@ def _add_switch(commands: typer.Typer) -> None:
 
         with library(out, "kb index switch") as facade:
             if not yes and _asks(out):
-                _print_preview(out, facade.index.preview(GenerationRequest(generation=generation)))
+                _print_preview(out, facade.generations.preview(GenerationRequest(generation=generation)))
                 if not typer.confirm("Switch?"):
                     return NO_HIT
-            return _run(out, facade, facade.index.switch(SwitchRequest(generation=generation)), _print_switched)
+            return _run(out, facade, facade.generations.switch(SwitchRequest(generation=generation)), _print_switched)
 
 
 def _add_rollback(commands: typer.Typer) -> None:
@@ -89,7 +89,7 @@ def _add_rollback(commands: typer.Typer) -> None:
         from kb.contract.base import Empty
 
         with library(out, "kb index rollback") as facade:
-            return _run(out, facade, facade.index.rollback(Empty()), _print_switched)
+            return _run(out, facade, facade.generations.rollback(Empty()), _print_switched)
 
 
 def _add_discard(commands: typer.Typer) -> None:
@@ -109,7 +109,7 @@ def _add_discard(commands: typer.Typer) -> None:
         if not yes and _asks(out) and not typer.confirm(f"Let go of {name}?"):
             return NO_HIT
         with library(out, "kb index discard") as facade:
-            _print_generations(out, facade.index.discard(GenerationRequest(generation=generation)))
+            _print_generations(out, facade.generations.discard(GenerationRequest(generation=generation)))
         return HIT
 
 
@@ -128,7 +128,7 @@ def _run(out: Output, facade: Facade, job: Job, show: Callable[[Output, Generati
         message, _, hint = (job.error.message if job.error else f"the job is {job.status}").partition("\n")
         out.error(message, hint or "run it again; what serves goes on serving")
         return ERROR
-    report = facade.index.built(JobRequest(job_id=job.id))
+    report = facade.generations.built(JobRequest(job_id=job.id))
     out.wire(report)
     show(out, report)
     return HIT

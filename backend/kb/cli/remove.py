@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
 
         with library(out, "kb remove") as facade:
             request = request_of(ItemRequest, doc=doc)
-            view = facade.library.put_back(request) if undo else facade.library.remove(request)
+            view = facade.versions.put_back(request) if undo else facade.versions.remove(request)
         out.wire(view)
         path = view.item.doc_path
         if undo:

@@ -34,7 +34,7 @@ def show_versions(out: Output, facade: Facade, doc: str, *, listed: bool, diff: 
     from kb.contract.versions import DiffRequest
 
     if listed:
-        found = facade.library.versions(request_of(ShowRequest, doc=doc))
+        found = facade.versions.history(request_of(ShowRequest, doc=doc))
         out.wire(found)
         _print_versions(out, found)
     if diff is not None:
@@ -43,7 +43,7 @@ def show_versions(out: Output, facade: Facade, doc: str, *, listed: bool, diff: 
             out.error(f"{diff[:40]!r} names no two versions", "give two numbers, as in `--diff 2..3`, or `--diff last`")
             return False
         before, after = asked
-        changed = facade.library.diff(request_of(DiffRequest, doc=doc, before=before, after=after))
+        changed = facade.versions.diff(request_of(DiffRequest, doc=doc, before=before, after=after))
         out.wire(changed)
         _print_diff(out, changed)
     return True

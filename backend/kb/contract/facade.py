@@ -13,11 +13,13 @@ from kb.contract.groups import (
     AnswersGroup,
     BackupGroup,
     ChunksGroup,
+    GenerationsGroup,
     IndexGroup,
     JobsGroup,
     LibraryGroup,
     SearchGroup,
     SystemGroup,
+    VersionsGroup,
     ViewerGroup,
 )
 
@@ -52,6 +54,10 @@ class Facade(Protocol):
         """The workspace and its documents."""
 
     @property
+    def versions(self) -> VersionsGroup:
+        """What documents have been, and what is let go of."""
+
+    @property
     def search(self) -> SearchGroup:
         """Finding passages."""
 
@@ -74,6 +80,10 @@ class Facade(Protocol):
     @property
     def index(self) -> IndexGroup:
         """The projections of the library."""
+
+    @property
+    def generations(self) -> GenerationsGroup:
+        """Complete sets of index data, of which one serves."""
 
     @property
     def backup(self) -> BackupGroup:

@@ -72,7 +72,14 @@ class LibraryGroup(Protocol):
     def summary(self, request: Empty) -> LibrarySummary:
         """Return the library in numbers."""
 
-    def versions(self, request: ShowRequest) -> Versions:
+    def watching(self, request: Empty) -> Watch:
+        """Say how the workspace is followed, and what waits for a word."""
+
+
+class VersionsGroup(Protocol):
+    """What documents have been, and what is let go of."""
+
+    def history(self, request: ShowRequest) -> Versions:
         """Return what a document has been, newest first."""
 
     def diff(self, request: DiffRequest) -> VersionDiff:
@@ -86,9 +93,6 @@ class LibraryGroup(Protocol):
 
     def put_back(self, request: ItemRequest) -> ItemView:
         """Undo `remove`."""
-
-    def watching(self, request: Empty) -> Watch:
-        """Say how the workspace is followed, and what waits for a word."""
 
 
 class SearchGroup(Protocol):
@@ -188,7 +192,11 @@ class IndexGroup(Protocol):
     def compacted(self, request: JobRequest) -> CompactReport:
         """Return what a finished `compact` gave back."""
 
-    def generations(self, request: Empty) -> Generations:
+
+class GenerationsGroup(Protocol):
+    """Complete sets of index data, of which one serves."""
+
+    def list(self, request: Empty) -> Generations:
         """Return the generations, and how the settings differ from the serving one."""
 
     def build(self, request: BuildRequest) -> Job:

@@ -17,19 +17,16 @@ import tantivy
 from kb.adapters.tantivy import query as queries
 from kb.adapters.tantivy.disk import FOLDER_MODE, sync_folder
 from kb.adapters.tantivy.failures import translated
+from kb.adapters.tantivy.meta import counted, operations, signatures, unchanged
 from kb.adapters.tantivy.schema import document, prepare, schema
 from kb.adapters.tantivy.stamp import (
     STAMP,
     Stamp,
     caught_up,
-    counted,
     is_sound,
     meta_checksum,
-    operations,
     read_stamp,
     remove_orphans,
-    signatures,
-    unchanged,
     write_stamp,
 )
 from kb.adapters.tantivy.verification import why_missing

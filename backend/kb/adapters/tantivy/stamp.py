@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kb.adapters.tantivy.analysis import ANALYZER_VERSION
 from kb.adapters.tantivy.disk import replace_file
+from kb.adapters.tantivy.meta import META, named_files, operations
 from kb.adapters.tantivy.schema import SCHEMA_VERSION
 
 STAMP = "stamp.json"
-META = "meta.json"
-_SEGMENT_PARTS = ("term", "idx", "pos", "fieldnorm", "fast", "store")
 _FOOTER = struct.Struct("<II")
 _MAGIC = 1337
 _LARGEST_FOOTER = 4096
@@ -70,11 +67,6 @@ def read_stamp(folder: Path) -> Stamp | None:
     return made if (made.schema, made.analyzer) == (SCHEMA_VERSION, ANALYZER_VERSION) else None
 
 
-def operations(folder: Path) -> int:
-    """Return Tantivy's number of operations at its last commit; merges leave it as it is."""
-    return int(json.loads((folder / META).read_bytes())["opstamp"])
-
-
 def caught_up(folder: Path, stamp: Stamp) -> Stamp:
     """Return a stamp as it would be had nobody been killed: a commit that happened is not to happen again."""
     if not stamp.writing or operations(folder) <= stamp.before:
@@ -102,7 +94,7 @@ def is_sound(folder: Path, stamp: Stamp) -> bool:
         data = (folder / META).read_bytes()
         if zlib.crc32(data) != stamp.meta_checksum and not stamp.writing:
             return False
-        return all(_is_whole(folder / name) for name in _files(json.loads(data)))
+        return all(_is_whole(folder / name) for name in named_files(json.loads(data)))
     except PermissionError:
         raise
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
@@ -113,63 +105,13 @@ def remove_orphans(folder: Path) -> None:
     """Remove what a killed commit left: Tantivy numbers its next one the same and refuses to write over it."""
     segments = json.loads((folder / META).read_bytes())["segments"]
     known = {str(segment["segment_id"]).replace("-", "") for segment in segments}
-    living = set(_files({"segments": segments}))
+    living = set(named_files({"segments": segments}))
     for path in folder.iterdir():
         name, _, part = path.name.partition(".")
         is_segment = _SEGMENT_NAME.match(name) is not None
         if is_segment and (name not in known or (part.endswith("del") and path.name not in living)):
             with contextlib.suppress(OSError):  # Windows keeps what is mapped
                 path.unlink()
-
-
-def signatures(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return, by name, what the system says of `meta.json` and of every file it names: inode, time of change, size."""
-    names = [META, *_files(json.loads((folder / META).read_bytes()))]
-    return {str(folder / name): _signature(str(folder / name)) for name in names}
-
-
-def unchanged(folder: Path, files: Mapping[str, tuple[int, ...]], *, while_writing: bool) -> bool:
-    """Return whether no file changed: Tantivy writes each once. Costs one look at each.
-
-    While a commit of ours is at work, `meta.json` may change and files that merges replaced may go.
-    """
-    meta = str(folder / META)
-    for path, expected in files.items():
-        if while_writing and path == meta:
-            continue
-        try:
-            found = _signature(path)
-        except OSError:
-            if while_writing:
-                continue
-            return False
-        if found != expected:
-            return False
-    return True
-
-
-def _signature(path: str) -> tuple[int, ...]:
-    facts = os.stat(path)  # noqa: PTH116 - asked of every file by every search
-    return facts.st_ino, facts.st_mtime_ns, facts.st_size
-
-
-def counted(folder: Path) -> tuple[int, int]:
-    """Return (texts BM25 counts, those of them deleted) from `meta.json`.
-
-    Tantivy counts deleted texts in N and in document frequencies until a merge drops them.
-    """
-    segments = json.loads((folder / META).read_bytes())["segments"]
-    deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
-    return sum(segment["max_doc"] for segment in segments), deleted
-
-
-def _files(meta: dict[str, list[dict[str, object]]]) -> Iterator[str]:
-    for segment in meta["segments"]:
-        name = str(segment["segment_id"]).replace("-", "")
-        yield from (f"{name}.{part}" for part in _SEGMENT_PARTS)
-        deletes = segment["deletes"]
-        if isinstance(deletes, dict):
-            yield f"{name}.{deletes['opstamp']}.del"
 
 
 def _is_whole(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""`index`, as far as generations go: built beside the serving one, compared, switched to and gone back from."""
+"""`generations`: built beside the serving one, compared, switched to and gone back from."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ class Shelf(Protocol):
         """Ask every kept question of a generation and of the serving one, and compare."""
 
 
-class GenerationMethods:
-    """The methods of `index` that are about generations."""
+class GenerationsGroup:
+    """Builds generations, compares them, and says which one serves."""
 
-    _jobs: JobControl
-    _work: Work
-    _shelf: Shelf
+    def __init__(self, jobs: JobControl, work: Work, shelf: Shelf) -> None:
+        self._jobs = jobs
+        self._work = work
+        self._shelf = shelf
 
-    def generations(self, request: Empty) -> Generations:
+    def list(self, request: Empty) -> Generations:
         """Return the generations, and how the settings differ from the serving one."""
         del request
         return self._shelf.all()

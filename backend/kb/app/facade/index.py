@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kb.app.facade.generations import GenerationMethods, Shelf
 from kb.app.facade.library import Work
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.reports import rebuilt_to_wire
@@ -23,15 +22,12 @@ from kb.domain.jobs import JobId, JobKind
 from kb.jobs.ports import JobControl
 
 
-class Index(GenerationMethods):
-    """Builds projections anew, compares them with the library, and makes other ones beside them."""
+class Index:
+    """Builds projections anew and compares them with the library."""
 
-    def __init__(
-        self, jobs: JobControl, work: Work, verify: Callable[[bool], Sequence[IndexCheck]], shelf: Shelf
-    ) -> None:
+    def __init__(self, jobs: JobControl, work: Work, verify: Callable[[bool], Sequence[IndexCheck]]) -> None:
         self._jobs = jobs
         self._work = work
-        self._shelf = shelf
         self._verify = verify
 
     def rebuild(self, request: RebuildRequest) -> Job:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from kb.app.facade.versions import VersionMethods, VersionShelf
 from kb.app.next_steps import next_step
 from kb.app.ports import Documents, Items, Reading, Runs
 from kb.app.watching import Followed
@@ -60,7 +59,7 @@ class Work(Protocol):
         """Add a job and wake the runner; `password` is for this job and kept nowhere."""
 
 
-class Library(VersionMethods):
+class Library:
     """What the library holds, and how it comes in."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is one thing the group reads
@@ -74,7 +73,6 @@ class Library(VersionMethods):
         *,
         model: Callable[[], EmbeddingModel | None],
         workspace: str,
-        shelf: VersionShelf,
         followed: Callable[[], Followed] = Followed,
         has_few: Callable[[Sequence[str], int], bool] = lambda _paths, _most: False,
     ) -> None:
@@ -87,7 +85,6 @@ class Library(VersionMethods):
         self._model_now = model
         self._workspace = workspace
         self._followed = followed
-        self._shelf = shelf
         self._has_few = has_few
 
     def ingest(self, request: IngestRequest) -> Job:
@@ -133,7 +130,7 @@ class Library(VersionMethods):
 
     def item(self, request: ItemRequest) -> ItemView:
         """Return one file with its state."""
-        return ItemView(item=item_to_wire(self._named(request.doc)))
+        return ItemView(item=item_to_wire(self.named(request.doc)))
 
     def coverage(self, request: CoverageRequest) -> Coverage:
         """Return what was read of one file."""
@@ -206,7 +203,12 @@ class Library(VersionMethods):
             }
         )
 
-    def _named(self, what: str) -> ItemRow:
+    def named(self, what: str) -> ItemRow:
+        """Return an item by its path, `doc_id` or `item_id`.
+
+        Raises:
+            NotFound: there is none.
+        """
         row = find_item(self._items, what)
         if row is None:
             document = self._documents.document(DocumentId(what))

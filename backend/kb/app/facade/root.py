@@ -8,11 +8,13 @@ from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.events import Events
+from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
 from kb.app.facade.jobs import Jobs
 from kb.app.facade.library import Library
 from kb.app.facade.search import Search
 from kb.app.facade.system import System
+from kb.app.facade.versions import Versions
 from kb.app.facade.viewer import Viewer
 
 
@@ -21,12 +23,14 @@ class KebabFacade:
     """What every page, command and shell sees, and nothing else."""
 
     library: Library
+    versions: Versions
     search: Search
     answers: Answers
     chunks: Chunks
     viewer: Viewer
     jobs: Jobs
     index: Index
+    generations: GenerationsGroup
     backup: Backup
     system: System
     events: Events

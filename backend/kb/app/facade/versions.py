@@ -12,7 +12,8 @@ from kb.app.wire.library import item_to_wire
 from kb.app.wire.versions import difference_to_wire, purged_from_json, purged_to_wire, versions_to_wire
 from kb.contract.items import ItemRequest, ItemView
 from kb.contract.library import ShowRequest
-from kb.contract.versions import DiffRequest, PurgeReport, PurgeRequest, VersionDiff, Versions
+from kb.contract.versions import DiffRequest, PurgeReport, PurgeRequest, VersionDiff
+from kb.contract.versions import Versions as History
 from kb.domain.catalogue import ItemRow
 from kb.domain.diffing import difference
 from kb.domain.errors import NotFound
@@ -33,7 +34,7 @@ class VersionHistory(Protocol):
 
 
 class VersionShelf:
-    """The versions of items, as the library group shows them.
+    """The versions of items, as the group shows them.
 
     Args:
         history: where they are.
@@ -64,7 +65,7 @@ class VersionShelf:
         self._look = look
         self.include = include
 
-    def versions(self, row: ItemRow) -> Versions:
+    def versions(self, row: ItemRow) -> History:
         """Return what an item has been, newest first."""
         return versions_to_wire(row, self._history.history(row.item.item_id, self._keep_versions))
 
@@ -120,15 +121,19 @@ class VersionShelf:
         return [line.rstrip() for line in text.splitlines()]
 
 
-class VersionMethods:
-    """What the library group says and does about versions."""
+class Versions:
+    """`versions`: what documents have been, and what is let go of.
 
-    _shelf: VersionShelf
+    Args:
+        shelf: the versions of items.
+        named: finds an item by its path, `doc_id` or `item_id`.
+    """
 
-    def _named(self, what: str) -> ItemRow:
-        raise NotImplementedError
+    def __init__(self, shelf: VersionShelf, named: Callable[[str], ItemRow]) -> None:
+        self._shelf = shelf
+        self._named = named
 
-    def versions(self, request: ShowRequest) -> Versions:
+    def history(self, request: ShowRequest) -> History:
         """Return what a document has been, newest first."""
         return self._shelf.versions(self._named(request.doc))
 

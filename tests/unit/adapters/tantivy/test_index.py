@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from kb.adapters.tantivy import analysis, stamp
+from kb.adapters.tantivy import analysis, meta, stamp
 from kb.adapters.tantivy import index as index_module
 from kb.adapters.tantivy.index import TantivyTextIndex
 from kb.adapters.tantivy.schema import schema
@@ -197,7 +197,7 @@ def test_a_disk_that_fails_at_any_step_leaves_an_index_that_answers(
 def test_a_commit_without_its_stamp_has_happened_and_leaves_no_deleted_doubles(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, deleted = stamp.counted(folder)
+    _, deleted = meta.counted(folder)
     real = stamp.write_stamp
     calls: list[object] = []
 
@@ -218,7 +218,7 @@ def test_a_commit_without_its_stamp_has_happened_and_leaves_no_deleted_doubles(
         index.apply(change)
         assert index.position() == 5
         assert found(index, "newest") == [400]
-        assert stamp.counted(folder)[1] == deleted
+        assert meta.counted(folder)[1] == deleted
     again.apply(changes(6, add=(entry(401, "newest"),)))
     assert found(again, "newest") == [400, 401]
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
 from kb.app.facade.library import Library
 from kb.contract.jobs import JobRequest
@@ -26,12 +27,11 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def test_a_job_without_a_report_says_what_to_do(kind: JobKind, status: JobStatus, hint: str) -> None:
     job = Job(JobId("j"), kind, status, {}, Progress(), 1, None, None, None, NOON, NOON, None)
     jobs, nothing = cast(Any, SimpleNamespace(get=lambda _id: job)), cast(Any, None)
-    library = Library(
-        nothing, nothing, nothing, nothing, jobs, nothing, model=lambda: None, workspace="w", shelf=nothing
-    )
-    index = Index(jobs, nothing, nothing, nothing)
+    library = Library(nothing, nothing, nothing, nothing, jobs, nothing, model=lambda: None, workspace="w")
+    index = Index(jobs, nothing, nothing)
+    generations = GenerationsGroup(jobs, nothing, nothing)
     reports = {JobKind.INGEST: library.report, JobKind.REBUILD: index.report}
-    report: Any = reports.get(kind, index.built)
+    report: Any = reports.get(kind, generations.built)
     with pytest.raises(InvalidInput, match=f"is {status.value} and has no report") as caught:
         report(JobRequest(job_id="j"))
     assert caught.value.hint.endswith(hint)
