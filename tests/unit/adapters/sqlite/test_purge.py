@@ -192,6 +192,7 @@ def test_the_last_version_of_a_file_that_is_gone_stays_for_a_while_and_costs_not
     SqlitePurge(library).purge(0, keep_deleted_days=30)
     assert states(library) == ["purged", "superseded"]
     publish(ports, "Two.")
+    assert ports.vectors.adopt(MODEL) == 1
     assert ports.vectors.pending(MODEL, 10) == []
     assert ports.texts() == ["Two."]
 
