@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 from kb.app.bootstrap import Parts, now
 from kb.app.bootstrap.sizes import is_chroma_loose, sizes_of
@@ -85,11 +85,10 @@ class CompactHandler:
         if model is None:
             return
         catch_up_vectors(parts.log, parts.vectors, model, parts.vector_indexes)
-        wanted = parts.log.vector_snapshot(model)
-        if isinstance(wanted.rows, Generator):  # only its count was wanted
-            wanted.rows.close()
+        # Not from a snapshot: one that nobody reads keeps its view open, and the log from shrinking.
+        count = parts.chunks.facts(model).vectors
         # The exact index keeps itself small.
-        if parts.chroma is not None and is_chroma_loose(parts.index_folder, model, wanted.count):
+        if parts.chroma is not None and is_chroma_loose(parts.index_folder, model, count):
             # Search goes on without it if that fails, and the next ingest makes it.
             with contextlib.suppress(StorageFailed):
                 parts.chroma.rebuild(model, parts.log.vector_snapshot(model))
