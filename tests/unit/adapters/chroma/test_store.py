@@ -24,46 +24,8 @@ from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.failures import StorageFailed
 from kb.domain.index import VectorChanges, VectorRow, VectorSnapshot
 from tests.contracts.vector_index import MODEL, changes, row, snapshot, unit
+from tests.fakes.chroma_child import FAKE_CHILD
 
-# A child without Chroma, told by its one argument how to misbehave: what the parent does with it is tested in
-# milliseconds, and hangs and deaths come exactly where they are wanted.
-_FAKE_CHILD = """
-import os, struct, sys, time
-from pathlib import Path
-from kb.adapters.chroma.frames import Frame, read_frame, write_frame
-mode, keys = sys.argv[1], set()
-while (frame := read_frame(sys.stdin.buffer)) is not None:
-    do, reply = frame.facts["do"], Frame({})
-    if mode == f"die in {do}":
-        os._exit(139)
-    if mode == f"hang in {do}":
-        time.sleep(600)
-    if mode == f"fail in {do}":
-        reply = Frame({"error": "InternalError"})
-    elif mode == f"babble in {do}":
-        sys.stdout.buffer.write(b"thread panicked at " + b"x" * 99)
-        sys.stdout.buffer.flush()
-        os._exit(1)
-    elif do == "open":
-        memory = Path(frame.facts["folder"]) / "chroma.sqlite3"
-        if memory.exists():
-            keys = set(map(int, memory.read_text().split()))
-        memory.write_text(" ".join(map(str, keys)))
-        reply = Frame({"count": len(keys)})
-    elif do == "upsert":
-        keys |= set(struct.unpack_from(f"<{frame.facts['count']}Q", frame.tail))
-        memory.write_text(" ".join(map(str, keys)))
-    elif do == "delete":
-        keys -= set(struct.unpack(f"<{len(frame.tail) // 8}Q", frame.tail))
-        memory.write_text(" ".join(map(str, keys)))
-    elif do == "count":
-        reply = Frame({"count": len(keys) + (mode == "lie about the count")})
-    elif do == "query":
-        found = sorted(keys)[: frame.facts["limit"]]
-        tail = struct.pack(f"<{len(found)}Q", *found) + struct.pack(f"<{len(found)}f", *[0.25] * len(found))
-        reply = Frame({"count": len(found)}, tail)
-    write_frame(sys.stdout.buffer, reply)
-"""
 _SHORT = Limits(open_seconds=5, write_seconds=1, query_seconds=1, stop_seconds=1)
 
 Make = Callable[..., ChromaVectors]
@@ -74,7 +36,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     made: list[ChromaVectors] = []
 
     def fake(mode: str = "well", limits: Limits = _SHORT) -> ChromaVectors:
-        command = (sys.executable, "-c", _FAKE_CHILD, mode)
+        command = (sys.executable, "-c", FAKE_CHILD, mode)
         index = ChromaVectors(tmp_path / "chroma", "library", command=command, limits=limits)
         made.append(index)
         return index
