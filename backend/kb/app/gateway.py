@@ -148,6 +148,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
 
     settings, configuration = parts.settings, parts.configuration
 
+    followed = following.followed if following else lambda: without_changes(parts.compared)
     library = Library(
         parts.catalogue,
         parts.catalogue,
@@ -157,7 +158,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
         desk,
         model=lambda: parts.model,
         workspace=configuration.workspace.name,
-        followed=following.followed if following else lambda: without_changes(parts.compared),
+        followed=followed,
         has_few=has_few(parts),
     )
     return KebabFacade(
@@ -185,7 +186,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
         index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep))),
         generations=GenerationsGroup(parts.job_control, desk, GenerationShelf(parts)),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
-        system=System(Examination(parts, desk)),
+        system=System(Examination(parts, desk, followed)),
         events=events,
     )
 

@@ -12,6 +12,12 @@ from kb.domain.errors import Conflict
 from kb.domain.ids import canonical_json
 from kb.domain.jobs import Job, JobId, JobStatus
 
+_REFUSED = {
+    JobStatus.PENDING: "the job is still pending",
+    JobStatus.RUNNING: "the job is still running",
+    JobStatus.SUCCEEDED: "the job has succeeded",
+}
+
 
 class SqliteJobControl:
     """Wraps the library file: looking at jobs and steering them."""
@@ -64,7 +70,7 @@ class SqliteJobControl:
                 connection.execute("UPDATE jobs SET not_before = NULL WHERE job_id = ?", (job_id,))
                 return one_job(connection, "job_id = ?", (job_id,))
             if job.status not in {JobStatus.FAILED, JobStatus.CANCELED}:
-                raise Conflict(f"the job is {job.status.value}", hint="only what failed or was canceled is tried anew")
+                raise Conflict(_REFUSED[job.status], hint="only what failed or was canceled is tried anew")
             text = canonical_json(job.payload).decode()
             levels = (job.priority, job.most_attempts)
             return add_job(connection, job.kind, text, subject=job.subject, levels=levels, retry_of=job_id)

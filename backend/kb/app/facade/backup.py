@@ -22,6 +22,10 @@ from kb.domain.jobs import JobId, JobKind
 _Reply = TypeVar("_Reply", bound=Wire)
 
 
+AHEAD = 5
+"""A backup goes before the rest of a long ingest, and lets a saved note go before itself."""
+
+
 class _Jobs(Protocol):
     def get(self, job_id: JobId) -> StoredJob | None:
         """Return a job."""
@@ -75,7 +79,7 @@ class Backup(BackupLook):
             places = self._places
             places.require_writable(places.new(request.file, datetime.now().astimezone()))
         payload = {"file": request.file, "originals": request.originals}
-        return job_to_wire(self._work.start(JobKind.BACKUP, payload))
+        return job_to_wire(self._work.start(JobKind.BACKUP, payload, priority=AHEAD))
 
     def report(self, request: JobRequest) -> Report:
         """Return what a finished backup holds."""
