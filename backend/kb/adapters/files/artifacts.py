@@ -134,8 +134,8 @@ class FileArtifacts:
         return [DocumentId(name) for name in sorted(names) if _is_id(name)]
 
     def damaged(self, doc_ids: Iterable[DocumentId]) -> list[DocumentId]:
-        """Return those of some documents whose artifacts are not what was written, by the checksum of each member."""
-        return [doc_id for doc_id in doc_ids if not all(map(_is_sound, self._files_of(doc_id)))]
+        """Return those of some documents whose files are gone or, by each member's checksum, not what was written."""
+        return [doc_id for doc_id in doc_ids if not (files := self._files_of(doc_id)) or not all(map(_is_sound, files))]
 
     def _files_of(self, doc_id: DocumentId) -> list[Path]:
         folder = self._folder / doc_id

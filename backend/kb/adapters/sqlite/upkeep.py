@@ -37,7 +37,7 @@ SELECT (SELECT count(*) FROM document_versions WHERE state = 'indexing'),
 # Of a PDF with words their places are kept, and of a recording what was said, in files.
 _WITH_ARTIFACTS = """
 SELECT DISTINCT d.doc_id FROM items i JOIN documents d ON d.doc_id = i.active_doc_id
-WHERE i.deleted_at IS NULL AND (d.media_type = 'application/pdf' OR d.media_type LIKE 'audio/%')
+WHERE i.deleted_at IS NULL AND d.media_type IN ('pdf', 'audio', 'video')
   AND EXISTS (SELECT 1 FROM chunks c WHERE c.doc_id = d.doc_id)
 """
 

@@ -30,7 +30,7 @@ class RepairHandler:
         before = embedder.passages if embedder else 0
         repairs = Repairs(parts, alone=self._is_alone(job), should_stop=context.should_stop)
         done = repairs.run(deep=bool(job.payload.get("deep")), everything=bool(job.payload.get("everything")))
-        self._read_again(done)
+        reading = self._read_again(done)
         for name, said in done.fixed.items():
             _log.info("repaired %s: %s", name, said)
         for name, said in done.left.items():
@@ -41,6 +41,8 @@ class RepairHandler:
             "left": dict(done.left),
             "embedded": (embedder.passages if embedder else 0) - before,
         }
+        if reading is not None:
+            result["read_again_by"] = str(reading.job_id)
         return Finished(result, canceled=context.should_stop())
 
     def _is_alone(self, job: Job) -> bool:
@@ -48,8 +50,9 @@ class RepairHandler:
         recent = self._parts.job_control.recent(_RECENT)
         return not any(one.status is JobStatus.RUNNING and one.job_id != job.job_id for one in recent)
 
-    def _read_again(self, done: Repaired) -> None:
-        if done.read_again:
-            paths: list[Json] = [str(path) for path in done.read_again]
-            payload: dict[str, Json] = {"paths": paths, "retry": False, "summary_only": True}
-            self._parts.job_store.enqueue(JobKind.INGEST, payload)
+    def _read_again(self, done: Repaired) -> Job | None:
+        if not done.read_again:
+            return None
+        paths: list[Json] = [str(path) for path in done.read_again]
+        payload: dict[str, Json] = {"paths": paths, "retry": False, "summary_only": True}
+        return self._parts.job_store.enqueue(JobKind.INGEST, payload)

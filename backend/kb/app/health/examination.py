@@ -12,7 +12,7 @@ from kb.app.health.library import library_checks
 from kb.app.health.surroundings import report_of, surrounding_checks
 from kb.app.watching import Followed
 from kb.contract.system import Doctor, DoctorCheck, DoctorRequest
-from kb.domain.jobs import JobKind, JobStatus
+from kb.domain.jobs import Job, JobId, JobKind, JobStatus
 
 _GLANCE_S = 0.05
 
@@ -43,15 +43,22 @@ class Examination:
 
     def _mend(self, *, deep: bool) -> dict[str, str]:
         job = self._work.start(JobKind.REPAIR, {"deep": deep, "everything": True}, priority=URGENT)
-        while True:
-            found = self._parts.job_control.get(job.job_id)
-            if found is None or found.status.is_final:
-                break
-            time.sleep(_GLANCE_S)
+        found = self._over(job.job_id)
         if found is None or found.status is not JobStatus.SUCCEEDED or found.result is None:
             return {}
+        reading = found.result.get("read_again_by")
+        if isinstance(reading, str):
+            self._over(JobId(reading))
         said = found.result.get("fixed")
         return {str(name): str(text) for name, text in said.items()} if isinstance(said, Mapping) else {}
+
+    def _over(self, job_id: JobId) -> Job | None:
+        """Wait for the end of a job; None when nobody knows it."""
+        while True:
+            found = self._parts.job_control.get(job_id)
+            if found is None or found.status.is_final:
+                return found
+            time.sleep(_GLANCE_S)
 
 
 def following_checks(followed: Followed) -> list[DoctorCheck]:
