@@ -89,6 +89,17 @@ class ModelParts(LibraryParts):
         )
 
     @property
+    def wanted_model_problem(self) -> ModelUnavailable | None:
+        """Return why the embedder that the settings name cannot be had, though another may serve; None if it can."""
+        if self.settings.models.embedding.provider == "none":
+            return None
+        try:
+            self.wanted_embedder()
+        except ModelUnavailable as error:
+            return error
+        return None
+
+    @property
     def model(self) -> EmbeddingModel | None:
         """Return the embedding model in use."""
         return self.embedder.model if self.embedder else None

@@ -93,7 +93,11 @@ class IngestHandler:
         """Say that the settings differ from what serves: nothing of that is done by itself."""
         pending = self._parts.pending
         detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
-        return (Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile"),) if pending else ()
+        found = [Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile")] if pending else []
+        missing = self._parts.wanted_model_problem if self._parts.model else None
+        if missing is not None:
+            found.append(Notice("model_missing", f"{missing.message}; the earlier one goes on serving", missing.hint))
+        return tuple(found)
 
     def _handled(self, ran: Sequence[Job]) -> tuple[WorkspacePath, ...] | None:
         """Return the files and folders that jobs took in which ran meanwhile; None when none ran."""

@@ -65,6 +65,9 @@ def _embedding_check(parts: Parts) -> DoctorCheck:
     model = parts.model
     if model is not None:
         detail = f"{model.id} ({model.dimensions}d)"
+        if missing := parts.wanted_model_problem:
+            detail = f"{detail} goes on serving; in the settings: {missing.message}"
+            return DoctorCheck(name="embedding_model", ok=True, detail=detail, hint=missing.hint)
         return DoctorCheck(name="embedding_model", ok=True, detail=detail)
     if parts.model_problem is not None:
         return failed("embedding_model", parts.model_problem.message, parts.model_problem.hint)
