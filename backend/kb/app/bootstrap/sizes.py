@@ -28,7 +28,8 @@ def sizes_of(data_dir: Path) -> dict[str, int]:
 def is_chroma_loose(index_folder: Path, model: EmbeddingModel, count: int) -> bool:
     """Return whether the graph takes twice what a fresh one of `count` vectors does: deleted ones are never let go of.
 
-    A fresh one takes four bytes a dimension and some 1,200 for links, ids and its own tables (measured at 10,000).
+    A fresh one is taken for 4 MiB, four bytes a dimension and 1,200 a vector for links, ids and its own tables. Of 384
+    dimensions it was .6 MB for 100 vectors, 4.1 for 1,000 and 28.9 for 10,000, where this gives 4.5, 6.9 and 31.6.
     """
     fresh = _CHROMA_ITSELF + count * (4 * model.dimensions + _CHROMA_VECTOR)
     return taken_bytes(index_folder / "chroma" / model.fingerprint()) > 2 * fresh
