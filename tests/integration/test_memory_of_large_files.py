@@ -91,7 +91,8 @@ def test_a_text_takes_a_few_times_its_bytes(
         write(file, factor * _SIZE)
         data = file.read_bytes()
         sizes.append(len(data))
-        peaks.append(peak(lambda data=data: made(data, name, media_type)))  # type: ignore[misc]
+        # What threads of other tests allocate meanwhile only adds.
+        peaks.append(min(peak(lambda data=data: made(data, name, media_type)) for _ in range(2)))  # type: ignore[misc]
     assert (peaks[1] - peaks[0]) / (sizes[1] - sizes[0]) < most
 
 

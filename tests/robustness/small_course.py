@@ -74,6 +74,8 @@ class SmallCourse:
             "KB_MODELS_EMBEDDING_PROVIDER": "fastembed",
             "KB_MODELS_EMBEDDING_MODEL": str(self.folder),
             "KB_WORKSPACE_ROOT": str(self.workspace),
+            # Disks that run full are the point: here nothing may refuse to begin before.
+            "KB_STORAGE_MIN_FREE_MB": "0",
             EMBEDS_VARIABLE: str(self.folder / f"{folder.name}.embeds"),
         }
         return Point(folder, Home(folder, {**settings, **self.extra}))
