@@ -21,6 +21,8 @@ from kb.domain.index import VectorChanges, VectorSnapshot
 from kb.retrieval.ports import VectorReply
 
 _REBUILD = "`kb index rebuild` makes it anew from the library, without embedding again"
+_EXCHANGE_S = 0.5
+"""A change takes less; who waits longer meets a rebuild, and is told that the index is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class ScanVectors:
             StorageFailed: the file is missing or damaged, the disk is full, a vector cannot be held.
         """
         with self._writing:
-            view = self._view(model)
+            view = self._look(model)
             if view is None:
                 raise _missing()
             if changes.position > view.head.position:
@@ -175,6 +177,17 @@ class ScanVectors:
         return fine
 
     def _view(self, model: EmbeddingModel) -> View | None:
+        """Return the state on disk; None when it is missing or damaged."""
+        view = self._look(model)
+        if view is None and self._writing.acquire(timeout=_EXCHANGE_S):
+            # A change of ours may have exchanged the files while we looked: that is no damage.
+            try:
+                view = self._look(model)
+            finally:
+                self._writing.release()
+        return view
+
+    def _look(self, model: EmbeddingModel) -> View | None:
         """Return the state on disk, reading it only when the stamp or the file is another than last time."""
         fingerprint = model.fingerprint()
         seen = self._signature(fingerprint)
