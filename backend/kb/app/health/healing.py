@@ -23,6 +23,12 @@ _GLANCE_S = 0.05
 _log = logging.getLogger(__name__)
 
 
+def _later(seconds: float, call: Callable[[], object]) -> None:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+
+
 class Healing:
     """Starts repairs of lost projections, one at a time, and less and less often while they do not help.
 
@@ -31,6 +37,7 @@ class Healing:
         work: starts the repair.
         jobs: says how it ended.
         now: a clock in seconds that never goes back.
+        later: calls something so many seconds from now, unless the program ends before.
     """
 
     def __init__(
@@ -40,11 +47,14 @@ class Healing:
         jobs: JobList,
         *,
         now: Callable[[], float] = time.monotonic,
+        later: Callable[[float, Callable[[], object]], object] = _later,
     ) -> None:
         self._look = look
         self._work = work
         self._jobs = jobs
         self._now = now
+        self._later = later
+        self._waits = False
         self._lock = threading.Lock()
         self._looking: threading.Thread | None = None
         self._repair: JobId | None = None
@@ -53,14 +63,26 @@ class Healing:
         self._closed = False
 
     def notice(self) -> None:
-        """Look at the projections on a thread of its own, unless that was done just now; returns at once."""
+        """Look at the projections on a thread of its own, a while later if that was done just now; return at once."""
         with self._lock:
+            if self._closed:
+                return
             is_looking = self._looking is not None and self._looking.is_alive()
-            if self._closed or is_looking or self._now() < self._not_before:
+            pause = self._not_before - self._now()
+            if is_looking or pause > 0:
+                # That look may have been before the damage, and nobody else may ask for long.
+                if not self._waits:
+                    self._waits = True
+                    self._later(max(pause, _GLANCE_S), self._notice_again)
                 return
             self._not_before = self._now() + self._pause
             self._looking = threading.Thread(target=self._heal, name="healing", daemon=True)
             self._looking.start()
+
+    def _notice_again(self) -> None:
+        with self._lock:
+            self._waits = False
+        self.notice()
 
     def close(self, wait_s: float) -> None:
         """Look no more; wait so long for a repair that was started, which else goes on with the next start."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -66,7 +66,14 @@ class Course:
         self.looks = 0
         self.time = 100.0
         self.desk = Desk()
-        self.healing = Healing(self._look, self.desk, self.desk, now=lambda: self.time)
+        self.waiting: list[tuple[float, Callable[[], object]]] = []
+        self.healing = Healing(
+            self._look,
+            self.desk,
+            self.desk,
+            now=lambda: self.time,
+            later=lambda seconds, call: self.waiting.append((seconds, call)),
+        )
 
     def _look(self) -> list[IndexCheck]:
         self.looks += 1
@@ -77,6 +84,10 @@ class Course:
     def notice(self) -> int:
         """Notice damage, wait for the look, and return how many repairs were started so far."""
         self.healing.notice()
+        return self.looked()
+
+    def looked(self) -> int:
+        """Wait for the look that is under way, and return how many repairs were started so far."""
         for thread in threading.enumerate():
             if thread.name == "healing":
                 thread.join(10)
@@ -108,6 +119,20 @@ def test_a_search_in_quick_succession_does_not_look_again() -> None:
     course.time += 2.1
     course.notice()
     assert course.looks == 2
+
+
+def test_damage_noticed_right_after_a_look_is_looked_at_later_though_nobody_asks_again() -> None:
+    course = Course(SOUND)
+    course.notice()
+    course.checks = [LOST]
+    course.time += 0.5
+    assert course.notice() == 0
+    course.notice()
+    ((seconds, call),) = course.waiting
+    assert seconds == 1.5
+    course.time += seconds
+    call()
+    assert course.looked() == 1
 
 
 def test_damage_that_comes_back_is_repaired_less_and_less_often() -> None:
