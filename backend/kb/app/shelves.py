@@ -15,7 +15,7 @@ def version_shelf(parts: Parts, desk: JobDesk, events: Events) -> VersionShelf:
     storage = parts.settings.storage
 
     def include(item_id: ItemId, included: bool) -> None:  # noqa: FBT001 - it is what is said
-        parts.include(item_id, included)
+        parts.include(item_id, included=included)
         events.changed("documents", "items")
 
     return VersionShelf(

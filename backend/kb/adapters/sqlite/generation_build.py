@@ -4,24 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library, Row
 from kb.adapters.sqlite.documents import chunking_key, put_chunks, put_document
-from kb.adapters.sqlite.failures import translated
-from kb.adapters.sqlite.float16 import unpack
 from kb.adapters.sqlite.generations import ACTIVE_VERSION
-from kb.adapters.sqlite.index_log import entry_from, entry_sql, is_sound_row, last_position
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
-from kb.adapters.sqlite.vectors import set_back
+from kb.adapters.sqlite.snapshots import entry_sql, last_position, text_snapshot_of, vector_snapshot_of
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import CanonicalDocument
-from kb.domain.embeddings import ChunkKey, EmbeddingModel
+from kb.domain.embeddings import EmbeddingModel
 from kb.domain.failures import StorageFailed
 from kb.domain.generations import GenerationId, ShownItem
-from kb.domain.index import TextEntry, TextSnapshot, VectorRow, VectorSnapshot
+from kb.domain.index import TextSnapshot, VectorSnapshot
 from kb.domain.items import MediaType, RawAsset
 from kb.domain.recipes import AssetId, ItemId
 from kb.ingest.library_ports import PendingText
@@ -120,50 +117,16 @@ class SqliteGenerationBuild:
 
     def text_snapshot(self, generation: GenerationId) -> TextSnapshot:
         """Return all entries the text index of the generation should hold."""
-        view = self._library.open_view()
-        position = last_position(view, "text")
-        sql = entry_sql(
+        indexed_as = (
             "(SELECT min(i.workspace_path) FROM generation_documents g JOIN items i ON i.item_id = g.item_id"
             f" WHERE g.doc_id = c.doc_id AND g.generation_id = {int(generation)}"
             f" AND g.chunking_key = c.chunking_key AND {_LIVE})"
         )
-
-        def entries() -> Iterator[TextEntry]:
-            try:
-                with translated():
-                    yield from map(entry_from, view.execute(f"{sql} ORDER BY c.chunk_key"))
-            finally:
-                view.close()
-
-        return TextSnapshot(position, entries())
+        return text_snapshot_of(self._library, entry_sql(indexed_as))
 
     def vector_snapshot(self, generation: GenerationId, model: EmbeddingModel) -> VectorSnapshot:
         """Return all vectors an index of the generation should hold; damaged ones are left out and made again."""
-        view = self._library.open_view()
-        position = last_position(view, "vector")
-        damaged: list[bytes] = []
-        count = 0
-        with translated():
-            row = view.execute("SELECT model_key FROM embedding_models WHERE fingerprint = ?", (model.fingerprint(),))
-            found = row.fetchone()
-            key = int(found[0]) if found else 0
-            for row in view.execute(_VECTORS, (generation, key)):
-                if is_sound_row(row):
-                    count += 1
-                else:
-                    damaged.append(row[1])
-
-        def rows() -> Iterator[VectorRow]:
-            try:
-                with translated():
-                    for row in view.execute(f"{_VECTORS} ORDER BY c.chunk_key", (generation, key)):
-                        if is_sound_row(row):
-                            yield VectorRow(ChunkKey(row[0]), unpack(row[2]))
-            finally:
-                view.close()
-
-        set_back(self._library, key, damaged)
-        return VectorSnapshot(position, count, rows())
+        return vector_snapshot_of(self._library, model, _VECTORS, (generation,))
 
     def positions(self) -> tuple[int, int]:
         """Return the newest positions of the text and the vector log."""

@@ -170,7 +170,7 @@ class SqliteItemStore:
                 held, passages = [], 0
         self._hide(held)
 
-    def include(self, item_id: ItemId, included: bool) -> None:  # noqa: FBT001 - it is what is said
+    def include(self, item_id: ItemId, *, included: bool) -> None:
         """Take an item in or out, with what is inside it; its text stays, hidden by the gate."""
         with self._library.transaction() as connection:
             connection.execute(

@@ -1,5 +1,7 @@
 """What keeping a library sound asks of its file: what projections should hold, what is unfinished, what is damaged."""
 
+# ruff: noqa: S608 - only fragments of our own are put together; values are always bound
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -14,17 +16,17 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import DocumentId
 
 _LAST = "SELECT coalesce(max(seq), 0) FROM index_log WHERE projection = ?"
-_TEXT_KEYS = f"SELECT c.chunk_key FROM chunks c WHERE c.role <> 'parent' AND {INDEXED_AS} IS NOT NULL"  # noqa: S608
+_TEXT_KEYS = f"SELECT c.chunk_key FROM chunks c WHERE c.role <> 'parent' AND {INDEXED_AS} IS NOT NULL"
 _OF_MODEL = "r.model_key = (SELECT model_key FROM embedding_models WHERE fingerprint = ?) AND r.state <> 'pending'"
 _VECTOR_KEYS = f"""
 SELECT r.chunk_key FROM embedding_records r
 JOIN vectors v ON v.text_hash = r.text_hash AND v.model_key = r.model_key WHERE {_OF_MODEL}
-"""  # noqa: S608
+"""
 _SAMPLE = f"""
 SELECT r.chunk_key, v.vector, v.checksum, v.dimensions FROM embedding_records r
 JOIN vectors v ON v.text_hash = r.text_hash AND v.model_key = r.model_key
 WHERE {_OF_MODEL} ORDER BY r.text_hash LIMIT ?
-"""  # noqa: S608
+"""
 _LOST = """
 SELECT DISTINCT r.model_key, r.text_hash FROM embedding_records r WHERE r.state <> 'pending' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.text_hash = r.text_hash AND v.model_key = r.model_key)

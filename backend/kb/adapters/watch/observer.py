@@ -53,7 +53,7 @@ class WatchdogEvents:
         root = os.path.realpath(self._given)
         observer = self._observe()
         try:
-            found = os.stat(root)  # noqa: PTH116
+            found = Path(root).stat()
             observer.schedule(_Handler(root, on_change), root, recursive=True)
             observer.start()
         except OSError as error:

@@ -125,9 +125,9 @@ class LibraryParts:
         """Return what lets go of versions; `heed` is called between its transactions."""
         return SqlitePurge(self.library, heed)
 
-    def include(self, item_id: ItemId, included: bool) -> None:  # noqa: FBT001 - it is what is said
+    def include(self, item_id: ItemId, *, included: bool) -> None:
         """Take an item in or out."""
-        SqliteItemStore(self.library).include(item_id, included)
+        SqliteItemStore(self.library).include(item_id, included=included)
 
     def work_off_removals(self, most: int | None = None) -> int:
         """Remove from disk what the library no longer holds, at most so many; return how many could not be."""
