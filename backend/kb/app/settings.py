@@ -107,11 +107,15 @@ class LimitsSettings(Section):
 class ChunkingSettings(Section):
     """How documents are cut into passages, in characters."""
 
-    mode: Literal["structure"] = Field("structure", description="How documents are cut.")
+    mode: Literal["fixed", "structure", "parent-child"] = Field(
+        "structure", description="`parent-child` finds small passages and gives a model the large ones around them."
+    )
     target_characters: int = Field(1600, ge=400, le=8000, description="The wished length.")
     overlap_characters: int = Field(
         160, ge=0, description="Repeated between parts of one block; at most 40 % of the target."
     )
+    parent_characters: int = Field(4800, ge=1600, le=16_000, description="Of `parent-child`: what a model is given.")
+    child_characters: int = Field(900, ge=300, le=4000, description="Of `parent-child`: what is found.")
 
     @model_validator(mode="after")
     def _overlap_is_at_most_40_percent(self) -> ChunkingSettings:
@@ -125,8 +129,17 @@ class ChunkingSettings(Section):
 class EmbeddingSettings(Section):
     """Which model makes vectors."""
 
-    provider: Literal["fastembed", "none"] = Field("fastembed", description="`none` searches by keywords only.")
-    model: str = Field("multilingual-e5-small", description="Folder of the model.")
+    provider: Literal["fastembed", "openai_compatible", "none"] = Field(
+        "fastembed",
+        description="`openai_compatible` sends every passage and question to `base_url`; `none` makes no vectors.",
+    )
+    model: str = Field("multilingual-e5-small", description="Folder of the model, or its name on the server.")
+    base_url: str = Field("", description="Of the server, such as `http://127.0.0.1:11434/v1`.")
+    key_name: str = Field("", description="Under which name the server's key stands in the system's key store.")
+    query_prefix: str = Field("", description="Put before every question that goes to the server.")
+    passage_prefix: str = Field("", description="Put before every passage that goes to the server.")
+    max_tokens: int = Field(512, ge=64, le=1_048_576, description="Window of the model on the server.")
+    timeout_seconds: float = Field(30, ge=1, le=600, description="For one request to the server.")
 
 
 class LanguageModelSettings(Section):
@@ -155,12 +168,25 @@ class CaptionSettings(Section):
     timeout_seconds: float = Field(120, ge=1, le=3600, description="For one picture.")
 
 
+class RerankSettings(Section):
+    """Which model orders candidates again; nothing is sent anywhere unless `endpoint` is chosen."""
+
+    provider: Literal["none", "cross_encoder", "endpoint"] = Field(
+        "none", description="`cross_encoder` runs an ONNX model here; `endpoint` sends passages to `base_url`."
+    )
+    model: str = Field("", description="Folder of the model, or its name on the server.")
+    base_url: str = Field("", description="Cohere- or Jina-compatible, such as `https://api.jina.ai/v1`.")
+    key_name: str = Field("", description="Under which name the server's key stands in the system's key store.")
+    timeout_seconds: float = Field(15, ge=0.1, le=120, description="For one request to the server.")
+
+
 class ModelsSettings(Section):
     """Models by role."""
 
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LanguageModelSettings = LanguageModelSettings()
     caption: CaptionSettings = CaptionSettings()
+    rerank: RerankSettings = RerankSettings()
 
 
 class SearchSettings(Section):
@@ -170,6 +196,7 @@ class SearchSettings(Section):
     minimum_vector_similarity: float = Field(0.0, ge=0, le=1, description="0 filters nothing.")
     fts_weight: Weight = Field(1.0, description="Weight of the lexical and cjk channels.")
     vector_weight: Weight = Field(1.0, description="Weight of the vector channel.")
+    graph_weight: Weight = Field(0.8, description="Weight of the graph channel, while `graph.enabled` is on.")
     candidate_multiplier: int = Field(4, ge=2, le=10, description="Candidates per hit and channel.")
     context_max_characters: int = Field(16_000, ge=2_000, le=48_000, description="Text given to a model.")
     adjacent_chunk_count: int = Field(
@@ -177,6 +204,11 @@ class SearchSettings(Section):
     )
     hybrid_fusion: Literal["score", "rrf"] = Field("score", description="How channels are joined.")
     rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
+    rerank: Literal["off", "local", "model"] = Field(
+        "off", description="`local` orders by features, `model` by `models.rerank`."
+    )
+    rerank_seconds: float = Field(1.5, ge=0.05, le=60, description="What ordering again may take.")
+    typo_tolerance: bool = Field(default=True, description="A word the library lacks also finds those like it.")
     snippet_chars: int = Field(220, ge=40, le=2000, description="Length of a snippet.")
     vector_engine: Literal["auto", "chroma", "scan"] = Field("auto", description="How vectors are compared.")
 
@@ -186,6 +218,15 @@ class SearchSettings(Section):
             message = "fts_weight and vector_weight cannot both be 0"
             raise ValueError(message)
         return self
+
+
+class GraphSettings(Section):
+    """Links between documents as one more way to find passages."""
+
+    enabled: bool = Field(default=False, description="Follow wiki links, Markdown links, tags and headings.")
+    most_tag_items: int = Field(
+        50, ge=2, le=10_000, description="A tag that more documents have joins none of them: it says too little."
+    )
 
 
 class RagSettings(Section):
@@ -206,4 +247,5 @@ class Settings(Section):
     chunking: ChunkingSettings = ChunkingSettings()
     models: ModelsSettings = ModelsSettings()
     search: SearchSettings = SearchSettings()
+    graph: GraphSettings = GraphSettings()
     rag: RagSettings = RagSettings()

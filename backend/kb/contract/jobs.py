@@ -43,7 +43,21 @@ class Job(Wire):
     schema_version: Literal["job.v1"] = "job.v1"
     id: str
     kind: Annotated[
-        Literal["ingest", "rebuild", "generation", "switch", "purge", "compact", "repair", "backup", "merge"], Open
+        Literal[
+            "ingest",
+            "rebuild",
+            "generation",
+            "switch",
+            "purge",
+            "compact",
+            "repair",
+            "backup",
+            "merge",
+            "reprocess",
+            "links",
+            "evaluation",
+        ],
+        Open,
     ]
     status: Annotated[Literal["pending", "running", "succeeded", "failed", "canceled"], Open]
     progress: JobProgress

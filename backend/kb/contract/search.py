@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -22,6 +23,12 @@ class Filters(Request):
     path_glob: str | None = Field(default=None, min_length=1, max_length=1_000)
     trust_min: Literal["primary", "secondary", "generated"] | None = None
     types: tuple[str, ...] = Field(default=(), max_length=50)
+    items: tuple[str, ...] = Field(default=(), max_length=1_000)
+    """Items by id, path or document id."""
+    changed_from: date | None = Field(default=None, strict=False)
+    changed_to: date | None = Field(default=None, strict=False)
+    phrases: tuple[str, ...] = Field(default=(), max_length=20)
+    excluded: tuple[str, ...] = Field(default=(), max_length=20)
 
 
 class RetrievalOptions(Request):
@@ -36,9 +43,12 @@ class RetrievalOptions(Request):
     context_max_characters: int | None = Field(default=None, ge=2_000, le=48_000)
     adjacent_chunk_count: int | None = Field(default=None, ge=0, le=2)
     local_rerank_enabled: bool | None = None
+    rerank: Literal["off", "local", "model"] | None = None
+    """`local` is what `local_rerank_enabled` turns on; given together, this counts."""
     fusion: Literal["score", "rrf"] | None = None
     filters: Filters | None = None
     collections: tuple[str, ...] | None = Field(default=None, max_length=100)
+    """Ids or names of collections that are not archived; one alone brings its own retrieval settings with it."""
 
     @model_validator(mode="after")
     def _some_weight(self) -> RetrievalOptions:
@@ -53,6 +63,8 @@ class FindRequest(RetrievalOptions):
     query: Question
     mode: Literal["lexical", "vector", "hybrid"] = "hybrid"
     explain: bool = False
+    syntax: Literal["plain", "query"] = "plain"
+    """`query` reads `tag:`, `path:`, `lang:`, `type:`, `trust:`, `in:`, `after:`, `before:`, `"phrase"` and `-word`."""
 
 
 class Highlight(Wire):

@@ -94,6 +94,7 @@ class StoredChunk:
     """A chunk as read from the library, with what is shown of its document.
 
     Attributes:
+        is_edited: a person changed what it says; its places are those of the original.
         is_stale: the file is newer than this, and its newer content could not be read.
     """
 
@@ -105,3 +106,4 @@ class StoredChunk:
     lang: str
     media: str
     is_stale: bool = False
+    is_edited: bool = False

@@ -40,11 +40,14 @@ class JobKind(StrEnum):
     REPAIR = "repair"
     BACKUP = "backup"
     MERGE = "merge"
+    REPROCESS = "reprocess"
+    LINKS = "links"
+    EVALUATION = "evaluation"
 
     @property
     def queues(self) -> bool:
         """Return whether another request for the same thing waits behind the first instead of being refused."""
-        return self in {JobKind.INGEST, JobKind.REBUILD, JobKind.REPAIR, JobKind.MERGE}
+        return self in {JobKind.INGEST, JobKind.REBUILD, JobKind.REPAIR, JobKind.MERGE, JobKind.EVALUATION}
 
 
 class Rest(StrEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 from kb.domain.metadata import TrustLevel
@@ -28,6 +29,10 @@ class Degradation(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     OVER_BUDGET = "over_budget"
     ROUGH_RELEVANCE = "rough_relevance"
+    GRAPH_OFF = "graph_off"
+    GRAPH_NO_EVIDENCE = "graph_no_evidence"
+    RERANK_FAILED = "rerank_failed"
+    EMBEDDING_ENDPOINT_UNREACHABLE = "embedding_endpoint_unreachable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,11 @@ class SearchFilters:
         path_glob: a glob over workspace paths, `**` crosses folders.
         trust_min: this trust level or a higher one.
         source_types: one of these source or media types.
+        collections: in one of these collections, by their ids.
+        items: one of these items, by their ids.
+        changed_from, changed_to: the day the document was last changed, both included, by its metadata.
+        phrases: each of these word sequences stands in the passage.
+        excluded: none of these words or word sequences does.
     """
 
     tags_any: tuple[str, ...] = ()
@@ -47,6 +57,12 @@ class SearchFilters:
     path_glob: str | None = None
     trust_min: TrustLevel | None = None
     source_types: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    changed_from: date | None = None
+    changed_to: date | None = None
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

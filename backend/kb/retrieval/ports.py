@@ -63,6 +63,14 @@ class LibraryFacts:
     text_position: int
 
 
+@dataclass(frozen=True, slots=True)
+class GraphReply:
+    """Candidates with their score (0-1), best first, and how many links were followed."""
+
+    candidates: tuple[tuple[ChunkKey, float], ...]
+    links: int
+
+
 class TextSearch(Protocol):
     """The lexical and cjk channels."""
 
@@ -73,11 +81,50 @@ class TextSearch(Protocol):
             StorageFailed: the index is missing, damaged or of old make.
         """
 
-    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
-        """Return the best `limit` chunks; ties in key order.
+    def search(
+        self, text: str, filters: SearchFilters, limit: int, allowed: Sequence[ChunkKey] | None = None
+    ) -> TextReply:
+        """Return the best `limit` chunks, among `allowed` (rising keys) if given; ties in key order.
+
+        Of the filters those on collections, items and days are not looked at: `allowed` holds what meets them.
 
         Raises:
             StorageFailed: the index is missing, damaged or of old make.
+        """
+
+    def holding(self, phrase: str) -> Sequence[ChunkKey]:
+        """Return the keys of all chunks in which the words of `phrase` stand next to each other, rising.
+
+        Raises:
+            StorageFailed: the index is missing, damaged or of old make.
+        """
+
+
+class GraphSearch(Protocol):
+    """The graph channel: chunks of items that are linked with those of the best candidates so far."""
+
+    def related(self, seeds: Sequence[ChunkKey], limit: int, allowed: Sequence[ChunkKey] | None) -> GraphReply:
+        """Return chunks of linked items, best first, among `allowed` (rising keys) if given; none without links.
+
+        Args:
+            seeds: the best candidates of the other channels, best first.
+            limit: how many at most.
+            allowed: which chunks count.
+        """
+
+
+class Reranker(Protocol):
+    """A model that says how well each text answers a question."""
+
+    @property
+    def name(self) -> str:
+        """The model, as diagnostics name it."""
+
+    def scores(self, question: str, texts: Sequence[str], timeout_s: float) -> Sequence[float]:
+        """Return a score for each text, 0 to 1, in order; at most 100 texts of 8,000 characters.
+
+        Raises:
+            ModelUnavailable: the model cannot be loaded, answered wrongly or not in time.
         """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +12,7 @@ from kb.domain.embeddings import ChunkKey
 from kb.domain.search import SearchFilters, SearchMode
 
 FusionName = Literal["score", "rrf"]
+RerankName = Literal["off", "local", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class RetrievalSettings:
     candidate_multiplier: int = 4
     context_max_characters: int = 16_000
     adjacent_chunk_count: int = 0
-    local_rerank_enabled: bool = False
+    rerank: RerankName = "off"
+    rerank_seconds: float = 1.5
     fusion: FusionName = "score"
     rrf_k: int = 60
     snippet_chars: int = 220
@@ -51,11 +54,18 @@ class ChannelScores:
     cjk_score: float | None = None
     vector_rank: int | None = None
     vector_similarity: float | None = None
+    graph_rank: int | None = None
+    graph_score: float | None = None
 
     @property
     def channels(self) -> tuple[str, ...]:
         """Return the channels that found the chunk, in their fixed order."""
-        ranks = (("lexical", self.lexical_rank), ("cjk", self.cjk_rank), ("vector", self.vector_rank))
+        ranks = (
+            ("lexical", self.lexical_rank),
+            ("cjk", self.cjk_rank),
+            ("vector", self.vector_rank),
+            ("graph", self.graph_rank),
+        )
         return tuple(name for name, rank in ranks if rank is not None)
 
 
@@ -90,6 +100,8 @@ class Hit:
     snippet: str
     snippet_is_full_text: bool
     highlights: tuple[Highlight, ...]
+    rank_before_rerank: int | None = None
+    features: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,10 @@ def query_of(text: str, mode: str, options: RetrievalOptions, defaults: SearchSe
     Raises:
         InvalidInput: the request asks for what this version does not have, or no channel is left.
     """
-    _require_possible(options)
+    if options.collections:
+        raise InvalidInput(
+            "there are no collections in this library", hint="leave `collections` out to search everything"
+        )
     given = {name: value for name in _SAME if (value := getattr(options, name)) is not None}
     settings = replace(_configured(defaults), **given)
     if settings.fts_weight == 0 and settings.vector_weight == 0:
@@ -91,12 +94,3 @@ def _configured(settings: SearchSettings) -> RetrievalSettings:
         rrf_k=settings.rrf_k,
         snippet_chars=settings.snippet_chars,
     )
-
-
-def _require_possible(options: RetrievalOptions) -> None:
-    if options.collections:
-        raise InvalidInput(
-            "there are no collections in this library", hint="leave `collections` out to search everything"
-        )
-    if options.local_rerank_enabled:
-        raise InvalidInput("local rerank is not available", hint="leave `local_rerank_enabled` out, or set it to false")

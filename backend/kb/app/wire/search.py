@@ -95,7 +95,7 @@ def _settings(query: SearchQuery) -> wire.AppliedSettings:
         candidate_multiplier=settings.candidate_multiplier,
         context_max_characters=settings.context_max_characters,
         adjacent_chunk_count=settings.adjacent_chunk_count,
-        local_rerank_enabled=settings.local_rerank_enabled,
+        local_rerank_enabled=settings.rerank == "local",
         fusion=settings.fusion,
         rrf_k=settings.rrf_k,
         mode=mode_to_wire(query.mode),

@@ -1,8 +1,12 @@
 CREATE INDEX answer_sources_doc ON answer_sources(doc_id);
 CREATE INDEX answers_created_at ON answers(created_at);
+CREATE INDEX chunk_layer_places_chunk ON chunk_layer_places(chunk_key);
+CREATE INDEX chunk_layers_item ON chunk_layers(item_id) WHERE is_active = 1;
 CREATE INDEX chunks_disabled ON chunks(chunk_key) WHERE enabled = 0;
 CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, generation_id);
 CREATE INDEX chunks_text ON chunks(text_hash);
+CREATE INDEX collection_items_item ON collection_items(item_id, collection_id);
+CREATE UNIQUE INDEX collections_name ON collections(name_key) WHERE archived_at IS NULL;
 CREATE INDEX document_tags_tag ON document_tags(tag);
 CREATE INDEX document_versions_doc
   ON document_versions(doc_id, item_id, state, chunking_key, chunk_count, generation_id);
@@ -10,8 +14,10 @@ CREATE INDEX document_versions_indexing ON document_versions(doc_id) WHERE state
 CREATE INDEX documents_asset ON documents(asset_id);
 CREATE INDEX documents_hidden ON documents(doc_id) WHERE privacy_state <> 'current';
 CREATE INDEX documents_unread ON documents(doc_id) WHERE unread_units > 0;
+CREATE INDEX edges_to ON edges(to_item, from_item);
 CREATE INDEX embedding_records_pending ON embedding_records(model_key, char_count, text_hash) WHERE state = 'pending';
 CREATE INDEX embedding_records_written ON embedding_records(model_key, log_seq) WHERE state = 'written';
+CREATE INDEX eval_runs_created ON eval_runs(created_at);
 CREATE INDEX generation_documents_doc ON generation_documents(doc_id, generation_id);
 CREATE UNIQUE INDEX generations_serving ON generations(state) WHERE state = 'serving';
 CREATE INDEX index_log_text ON index_log(seq) WHERE projection = 'text';
@@ -78,6 +84,35 @@ CREATE TABLE blocks (
   payload_json      TEXT NOT NULL,
   PRIMARY KEY (doc_id, ordinal)
 ) WITHOUT ROWID;
+CREATE TABLE chunk_layer_places (
+  layer_id  TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  chunk_key INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  PRIMARY KEY (layer_id, chunk_key)
+) WITHOUT ROWID;
+CREATE TABLE chunk_layers (
+  layer_id    TEXT PRIMARY KEY,
+  item_id     TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind        TEXT NOT NULL CHECK (kind IN ('text','disabled','deleted')),
+  is_active   INTEGER NOT NULL DEFAULT 1,
+  replaces    TEXT,
+  source_text TEXT NOT NULL,
+  new_text    TEXT,
+  before_text TEXT NOT NULL DEFAULT '',
+  after_text  TEXT NOT NULL DEFAULT '',
+  place_json  TEXT NOT NULL,
+  lost_reason TEXT,
+  created_at  TEXT NOT NULL,
+  updated_at  TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE chunk_originals (
+  chunk_key         INTEGER PRIMARY KEY REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  text              TEXT NOT NULL,
+  text_hash         BLOB NOT NULL,
+  char_count        INTEGER NOT NULL,
+  token_estimate    INTEGER NOT NULL,
+  segments_json     TEXT NOT NULL,
+  source_spans_json TEXT NOT NULL
+);
 CREATE TABLE chunkings (
   chunking_key    INTEGER PRIMARY KEY,
   chunker_version TEXT NOT NULL,
@@ -108,6 +143,34 @@ CREATE TABLE chunks (
   created_at        TEXT NOT NULL,
   updated_at        TEXT
 );
+CREATE TABLE collection_items (
+  collection_id TEXT NOT NULL REFERENCES collections(collection_id) ON DELETE CASCADE,
+  item_id       TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind          TEXT NOT NULL CHECK (kind IN ('added','left_out')),
+  created_at    TEXT NOT NULL,
+  PRIMARY KEY (collection_id, item_id)
+) WITHOUT ROWID;
+CREATE TABLE collections (
+  collection_id  TEXT PRIMARY KEY,
+  name           TEXT NOT NULL,
+  name_key       TEXT NOT NULL,
+  position       INTEGER NOT NULL,
+  revision       INTEGER NOT NULL DEFAULT 1,
+  archived_at    TEXT,
+  rules_json     TEXT NOT NULL DEFAULT '[]',
+  chunking_json  TEXT,
+  retrieval_json TEXT,
+  created_at     TEXT NOT NULL,
+  updated_at     TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE document_links (
+  doc_id  TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  kind    TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
+  target  TEXT NOT NULL,
+  label   TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (doc_id, ordinal)
+) WITHOUT ROWID;
 CREATE TABLE document_tags (
   doc_id TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
   tag    TEXT NOT NULL,
@@ -145,6 +208,17 @@ CREATE TABLE documents (
   created_at      TEXT NOT NULL,
   updated_at      TEXT NOT NULL
 , coverage_json TEXT NOT NULL DEFAULT '[]', masked_json TEXT NOT NULL DEFAULT '[]', unread_units INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE edges (
+  from_item  TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  to_item    TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind       TEXT NOT NULL CHECK (kind IN ('wiki','link','tag','heading','manual')),
+  origin     TEXT NOT NULL CHECK (origin IN ('derived','manual')),
+  state      TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','removed')),
+  weight     REAL NOT NULL DEFAULT 1,
+  label      TEXT NOT NULL DEFAULT '',
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (from_item, to_item, kind)
+) WITHOUT ROWID;
 CREATE TABLE embedding_models (
   model_key        INTEGER PRIMARY KEY,
   fingerprint      TEXT NOT NULL UNIQUE,
@@ -163,6 +237,15 @@ CREATE TABLE embedding_records (
   text_hash  BLOB NOT NULL,
   log_seq    INTEGER,
   PRIMARY KEY (chunk_key, model_key)
+) WITHOUT ROWID;
+CREATE TABLE eval_runs (
+  run_id       TEXT PRIMARY KEY,
+  suite        TEXT NOT NULL,
+  suite_hash   TEXT NOT NULL,
+  config_json  TEXT NOT NULL,
+  metrics_json TEXT NOT NULL,
+  created_at   TEXT NOT NULL,
+  finished_at  TEXT
 ) WITHOUT ROWID;
 CREATE TABLE generation_documents (
   generation_id INTEGER NOT NULL REFERENCES generations(generation_id) ON DELETE CASCADE,
@@ -211,6 +294,11 @@ CREATE TABLE ingest_runs (
   started_at    TEXT NOT NULL,
   finished_at   TEXT
 );
+CREATE TABLE item_chunking (
+  item_id     TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
+  wanted_json TEXT,
+  served_json TEXT
+) WITHOUT ROWID;
 CREATE TABLE items (
   item_id        TEXT PRIMARY KEY,
   workspace_path TEXT NOT NULL,
@@ -246,6 +334,10 @@ CREATE TABLE jobs (
   updated_at       TEXT NOT NULL,
   finished_at      TEXT
 , subject TEXT NOT NULL DEFAULT '', request_key TEXT, priority INTEGER NOT NULL DEFAULT 0, fencing_token INTEGER NOT NULL DEFAULT 0, owner TEXT, lease_expires_at TEXT, not_before TEXT, most_attempts INTEGER NOT NULL DEFAULT 5, rest TEXT CHECK (rest IN ('asked','battery')), dead INTEGER NOT NULL DEFAULT 0, retry_of TEXT);
+CREATE TABLE links_read (
+  doc_id  TEXT PRIMARY KEY REFERENCES documents(doc_id) ON DELETE CASCADE,
+  version TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE migrations (
   id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, description TEXT NOT NULL
 );
@@ -256,7 +348,24 @@ CREATE TABLE removals (
   created_at TEXT NOT NULL,
   UNIQUE (kind, name)
 );
+CREATE TABLE saved_searches (
+  search_id    TEXT PRIMARY KEY,
+  name         TEXT NOT NULL,
+  name_key     TEXT NOT NULL UNIQUE,
+  request_json TEXT NOT NULL,
+  created_at   TEXT NOT NULL,
+  updated_at   TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE search_counters (
+  day     TEXT NOT NULL,
+  mode    TEXT NOT NULL,
+  measure TEXT NOT NULL,
+  count   INTEGER NOT NULL,
+  total   REAL NOT NULL,
+  most    REAL NOT NULL,
+  PRIMARY KEY (day, mode, measure)
+) WITHOUT ROWID;
 CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL

@@ -1,0 +1,137 @@
+-- Collections, how items are cut, what people changed in passages, links between items, saved searches, evaluation runs,
+-- and counts of searches that hold no content.
+
+-- == Collections. name_key: the name folded (NFKC, case); two that are shown never share it.
+-- rules_json: which items belong by themselves (folder, tag, type). revision rises with every change.
+-- chunking_json and retrieval_json: settings of its own; NULL is the workspace's.
+CREATE TABLE collections (
+  collection_id  TEXT PRIMARY KEY,
+  name           TEXT NOT NULL,
+  name_key       TEXT NOT NULL,
+  position       INTEGER NOT NULL,
+  revision       INTEGER NOT NULL DEFAULT 1,
+  archived_at    TEXT,
+  rules_json     TEXT NOT NULL DEFAULT '[]',
+  chunking_json  TEXT,
+  retrieval_json TEXT,
+  created_at     TEXT NOT NULL,
+  updated_at     TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX collections_name ON collections(name_key) WHERE archived_at IS NULL;
+
+-- What a person put in by hand, or left out though a rule matches.
+CREATE TABLE collection_items (
+  collection_id TEXT NOT NULL REFERENCES collections(collection_id) ON DELETE CASCADE,
+  item_id       TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind          TEXT NOT NULL CHECK (kind IN ('added','left_out')),
+  created_at    TEXT NOT NULL,
+  PRIMARY KEY (collection_id, item_id)
+) WITHOUT ROWID;
+CREATE INDEX collection_items_item ON collection_items(item_id, collection_id);
+
+-- == How items are cut. wanted_json: an item's own settings. served_json: the policy its shown passages were cut by, where
+-- that is not the policy of the serving generation.
+CREATE TABLE item_chunking (
+  item_id     TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
+  wanted_json TEXT,
+  served_json TEXT
+) WITHOUT ROWID;
+
+-- == What people changed in passages: layers over the source text, which survive reading a file again.
+-- replaces: the layer of the same passage this one took the place of; it comes back when this one is undone.
+-- source_text: what the passage said before any layer, before_text and after_text what stood around it.
+-- lost_reason: why it lies on no passage now; NULL while it does.
+CREATE TABLE chunk_layers (
+  layer_id    TEXT PRIMARY KEY,
+  item_id     TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind        TEXT NOT NULL CHECK (kind IN ('text','disabled','deleted')),
+  is_active   INTEGER NOT NULL DEFAULT 1,
+  replaces    TEXT,
+  source_text TEXT NOT NULL,
+  new_text    TEXT,
+  before_text TEXT NOT NULL DEFAULT '',
+  after_text  TEXT NOT NULL DEFAULT '',
+  place_json  TEXT NOT NULL,
+  lost_reason TEXT,
+  created_at  TEXT NOT NULL,
+  updated_at  TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX chunk_layers_item ON chunk_layers(item_id) WHERE is_active = 1;
+
+-- Which passages a layer lies on: one, or several when the text is cut otherwise now.
+CREATE TABLE chunk_layer_places (
+  layer_id  TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  chunk_key INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  PRIMARY KEY (layer_id, chunk_key)
+) WITHOUT ROWID;
+CREATE INDEX chunk_layer_places_chunk ON chunk_layer_places(chunk_key);
+
+-- What a passage said before any layer; chunks.text is what is searched and shown.
+CREATE TABLE chunk_originals (
+  chunk_key         INTEGER PRIMARY KEY REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  text              TEXT NOT NULL,
+  text_hash         BLOB NOT NULL,
+  char_count        INTEGER NOT NULL,
+  token_estimate    INTEGER NOT NULL,
+  segments_json     TEXT NOT NULL,
+  source_spans_json TEXT NOT NULL
+);
+
+-- == Links between items. What documents point to, as written; and what people added or took away.
+CREATE TABLE document_links (
+  doc_id  TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  kind    TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
+  target  TEXT NOT NULL,
+  label   TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (doc_id, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE links_read (
+  doc_id  TEXT PRIMARY KEY REFERENCES documents(doc_id) ON DELETE CASCADE,
+  version TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE edges (
+  from_item  TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  to_item    TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind       TEXT NOT NULL CHECK (kind IN ('wiki','link','tag','heading','manual')),
+  origin     TEXT NOT NULL CHECK (origin IN ('derived','manual')),
+  state      TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','removed')),
+  weight     REAL NOT NULL DEFAULT 1,
+  label      TEXT NOT NULL DEFAULT '',
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (from_item, to_item, kind)
+) WITHOUT ROWID;
+CREATE INDEX edges_to ON edges(to_item, from_item);
+
+-- == Saved searches.
+CREATE TABLE saved_searches (
+  search_id    TEXT PRIMARY KEY,
+  name         TEXT NOT NULL,
+  name_key     TEXT NOT NULL UNIQUE,
+  request_json TEXT NOT NULL,
+  created_at   TEXT NOT NULL,
+  updated_at   TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- == Searches in numbers: no question, no text, no path. One row a day, mode and measure.
+CREATE TABLE search_counters (
+  day     TEXT NOT NULL,
+  mode    TEXT NOT NULL,
+  measure TEXT NOT NULL,
+  count   INTEGER NOT NULL,
+  total   REAL NOT NULL,
+  most    REAL NOT NULL,
+  PRIMARY KEY (day, mode, measure)
+) WITHOUT ROWID;
+
+-- == Evaluation: runs with what they were made by; the questions one by one lie in runs/<run_id>/.
+CREATE TABLE eval_runs (
+  run_id       TEXT PRIMARY KEY,
+  suite        TEXT NOT NULL,
+  suite_hash   TEXT NOT NULL,
+  config_json  TEXT NOT NULL,
+  metrics_json TEXT NOT NULL,
+  created_at   TEXT NOT NULL,
+  finished_at  TEXT
+) WITHOUT ROWID;
+CREATE INDEX eval_runs_created ON eval_runs(created_at);
