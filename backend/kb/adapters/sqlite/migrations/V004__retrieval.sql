@@ -135,3 +135,7 @@ CREATE TABLE eval_runs (
   finished_at  TEXT
 ) WITHOUT ROWID;
 CREATE INDEX eval_runs_created ON eval_runs(created_at);
+
+-- == Counting what is shown need not touch the rows of items, which are wide.
+CREATE INDEX items_shown ON items(active_doc_id, item_id)
+  WHERE deleted_at IS NULL AND included = 1 AND archived_at IS NULL;

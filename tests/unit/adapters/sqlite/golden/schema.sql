@@ -23,6 +23,8 @@ CREATE UNIQUE INDEX generations_serving ON generations(state) WHERE state = 'ser
 CREATE INDEX index_log_text ON index_log(seq) WHERE projection = 'text';
 CREATE INDEX items_active_doc ON items(active_doc_id) WHERE active_doc_id IS NOT NULL;
 CREATE UNIQUE INDEX items_live_path ON items(workspace_path) WHERE deleted_at IS NULL;
+CREATE INDEX items_shown ON items(active_doc_id, item_id)
+  WHERE deleted_at IS NULL AND included = 1 AND archived_at IS NULL;
 CREATE UNIQUE INDEX jobs_live ON jobs(kind, subject, payload_json) WHERE status IN ('pending','running');
 CREATE UNIQUE INDEX jobs_request ON jobs(request_key) WHERE request_key IS NOT NULL;
 CREATE INDEX jobs_status ON jobs(status);
