@@ -49,9 +49,16 @@ def add_to(app: typer.Typer) -> None:
         for job in found:
             out.wire(job)
             _print(out, job)
+            if named and _was_over(named[0], job):
+                out.note(f"it was over before: there is nothing to {named[0]}")
         if not found:
             out.line("no jobs yet")
         return HIT if found else NO_HIT
+
+
+def _was_over(how: str, job: Job) -> bool:
+    """Return whether there was nothing to steer; a job that is tried anew, or ended by this, is another matter."""
+    return job.finished_at is not None and how != "retry" and (how, job.status) != ("cancel", "canceled")
 
 
 def _print(out: Output, job: Job) -> None:
@@ -66,5 +73,5 @@ def _print(out: Output, job: Job) -> None:
         moment = f"{job.next_attempt_at.astimezone():%H:%M:%S}"
         out.line(f"    attempt {job.attempts + 1} of {job.most_attempts} at {moment}; `kb jobs --retry {job.id}`: now")
     if job.status == "running":
-        rate = rate_text(job)
+        rate = "" if job.paused else rate_text(job)
         out.line(f"   {how_far(job)}" + (f"  {rate}" if rate else ""))

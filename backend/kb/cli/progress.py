@@ -74,7 +74,8 @@ def how_far(job: Job) -> str:
     """Return how far a job is, in a few words."""
     progress = job.progress
     count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
-    stage = STAGES.get(progress.stage, progress.stage or job.status)
+    waits = "waiting for the job before it" if job.status == "pending" else job.status
+    stage = STAGES.get(progress.stage, progress.stage or waits)
     return f"{progress.percent:>3} %  {stage}{count}"
 
 

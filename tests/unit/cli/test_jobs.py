@@ -72,6 +72,19 @@ def test_one_job_is_steered(kb: Kb, facade: FakeFacade, how: str) -> None:
     assert facade.calls == [("jobs", how, JobRequest(job_id="job_9"))]
 
 
+@pytest.mark.parametrize("how", ["cancel", "pause", "resume"])
+def test_who_steers_a_job_that_is_over_hears_so(kb: Kb, facade: FakeFacade, how: str) -> None:
+    facade.replies["jobs", how] = job_to_wire(replace(RUNNING, status=JobStatus.SUCCEEDED, finished_at=NOON))
+    assert f"it was over before: there is nothing to {how}" in kb("jobs", f"--{how}", "job_1").err
+    canceled = replace(RUNNING, status=JobStatus.CANCELED, finished_at=NOON)
+    facade.replies["jobs", "cancel"] = job_to_wire(canceled)
+    assert kb("jobs", "--cancel", "job_1").err == ""
+
+
+def test_a_paused_job_has_no_rate(kb: Kb, facade: FakeFacade) -> None:
+    assert listed(kb, facade, replace(RUNNING, rest=Rest.ASKED))[2].strip() == "55 %  making vectors 300 of 1,000"
+
+
 def test_a_job_is_steered_in_one_way_at_a_time(kb: Kb, facade: FakeFacade) -> None:
     ran = kb("jobs", "--pause", "a", "--resume", "b")
     assert (ran.code, ran.err) == (
