@@ -62,6 +62,15 @@ def test_where_there_is_no_room_there_is_no_note(
 
 def test_a_job_that_has_not_begun_waits_for_the_one_before_it() -> None:
     waiting = JobProgress(stage="", done=0, total=0, percent=0)
-    times = {"created_at": NOW, "updated_at": NOW, "finished_at": None}
-    job = Job(id="job-1", kind="ingest", status="pending", progress=waiting, attempts=0, error=None, **times)
+    job = Job(
+        id="job-1",
+        kind="ingest",
+        status="pending",
+        progress=waiting,
+        attempts=0,
+        error=None,
+        created_at=NOW,
+        updated_at=NOW,
+        finished_at=None,
+    )
     assert progress.how_far(job) == "  0 %  waiting for the job before it"
