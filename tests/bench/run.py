@@ -51,6 +51,7 @@ def main() -> int:
 def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
     from tests.bench import (
         children,
+        comparing,
         following,
         ingesting,
         large,
@@ -71,6 +72,7 @@ def _sections() -> dict[str, Callable[[Path, int], list[Row]]]:
         "masking": masking.cost,
         "keywords": searching.keywords,
         "hybrid": searching.hybrid,
+        "comparing": comparing.comparing,
         "unchanged": scanning.unchanged,
         "start": starting.help_page,
         "memory": starting.memory,
