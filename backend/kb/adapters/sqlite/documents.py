@@ -12,6 +12,7 @@ from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import SERVING
 from kb.adapters.sqlite.items import put_item
 from kb.adapters.sqlite.json_text import compact, now_text
+from kb.adapters.sqlite.layering import carry
 from kb.adapters.sqlite.ledger import coverage_json, masked_json, unread_units
 from kb.adapters.sqlite.payloads import metadata_json, payload_json, provenance_json, warnings_json
 from kb.adapters.sqlite.purge import SqlitePurge
@@ -105,6 +106,8 @@ class SqliteDocumentWriter:
                     f"{len(chunks)} chunks of a document share {max(written, 0)} ids",
                     hint="this is a fault of Kebab: report it with the kind of file",
                 )
+            # Before the records: they are of what the passages say with what people changed in them.
+            carry(connection, item.item_id, document.doc_id, chunking, logs=known)
             if model is not None:
                 connection.execute(_RECORDS, (model_key(connection, model), document.doc_id, chunking))
             if known:

@@ -12,6 +12,7 @@ from kb.adapters.sqlite.connection import Library, Row
 from kb.adapters.sqlite.documents import chunking_key, put_chunks, put_document
 from kb.adapters.sqlite.generations import ACTIVE_VERSION
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
+from kb.adapters.sqlite.layering import carry
 from kb.adapters.sqlite.snapshots import entry_sql, last_position, text_snapshot_of, vector_snapshot_of
 from kb.domain.chunks import Chunk, ChunkRole
 from kb.domain.documents import CanonicalDocument
@@ -104,6 +105,7 @@ class SqliteGenerationBuild:
                     f"{len(chunks)} chunks of a document share {max(written, 0)} ids",
                     hint="this is a fault of Kebab: report it with the kind of file",
                 )
+            carry(connection, shown.item.item_id, document.doc_id, chunking)
             count = sum(chunk.role is not ChunkRole.PARENT for chunk in chunks)
             connection.execute(
                 "INSERT OR REPLACE INTO generation_documents VALUES (?,?,?,?,?,?,?)",

@@ -19,7 +19,7 @@ STORED_CHUNK = (
     "c.chunk_key, c.chunk_id, c.doc_id, c.ordinal, c.text, c.heading_path_json, c.block_ids_json, c.segments_json,"
     " c.token_estimate, k.chunker_version, k.policy_hash, c.role, c.parent_chunk_id, c.lang,"
     " i.item_id, i.workspace_path, d.title, d.lang, d.media_type,"
-    " i.state <> 'ready' AND i.active_doc_id IS c.doc_id"
+    " i.state <> 'ready' AND i.active_doc_id IS c.doc_id, c.manually_edited"
 )
 """The columns `stored_chunk` reads, in its order."""
 
@@ -61,4 +61,5 @@ def stored_chunk(row: Sequence[Any]) -> StoredChunk:
         lang=row[17],
         media=row[18],
         is_stale=bool(row[19]),
+        is_edited=bool(row[20]),
     )

@@ -35,6 +35,12 @@ def indexed(connection: sqlite3.Connection, doc_id: str) -> list[tuple[object, .
     return connection.execute(_INDEXED, (doc_id,)).fetchall()
 
 
+def is_indexable(connection: sqlite3.Connection, doc_id: str) -> bool:
+    """Return whether indexes hold a document: it is shown, or waits to be."""
+    (indexable,) = connection.execute(f"SELECT {_INDEXABLE}", (doc_id,)).fetchone()
+    return bool(indexable)
+
+
 def log_text(connection: sqlite3.Connection, op: str, doc_ids: Iterable[str]) -> None:
     """Put changes of whole documents on the log; `op` is add or remove."""
     connection.executemany(
@@ -49,8 +55,7 @@ def withdraw(connection: sqlite3.Connection, doc_ids: Iterable[str]) -> None:
     """
     for doc_id in dict.fromkeys(doc_ids):
         log_text(connection, "remove", (doc_id,))
-        (indexable,) = connection.execute(f"SELECT {_INDEXABLE}", (doc_id,)).fetchone()
-        if indexable:
+        if is_indexable(connection, doc_id):
             log_text(connection, "add", (doc_id,))
         stray = connection.execute(_STRAY, (doc_id,)).fetchall()
         connection.executemany(

@@ -37,34 +37,48 @@ CREATE TABLE item_chunking (
   served_json TEXT
 ) WITHOUT ROWID;
 
--- == What people changed in passages: layers over the source text, which survive reading a file again.
--- replaces: the layer of the same passage this one took the place of; it comes back when this one is undone.
--- source_text: what the passage said before any layer, before_text and after_text what stood around it.
--- lost_reason: why it lies on no passage now; NULL while it does.
+-- == What people changed in passages: layers over the source text, which belong to the item and survive reading it again.
+-- state: `replaced` by a later change of the same passage, and back when that one is undone; `taken_off` by the person.
+-- replaces: JSON list of the layers this one took the place of.
+-- source_text: what the passage said before any layer; up to own it repeats the passage before. before_text and
+-- after_text: what stood around it. place: where in its document it stood, 0 to 1; place_json says it to people.
 CREATE TABLE chunk_layers (
   layer_id    TEXT PRIMARY KEY,
   item_id     TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
   kind        TEXT NOT NULL CHECK (kind IN ('text','disabled','deleted')),
-  is_active   INTEGER NOT NULL DEFAULT 1,
-  replaces    TEXT,
+  state       TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','replaced','taken_off')),
+  replaces    TEXT NOT NULL DEFAULT '[]',
   source_text TEXT NOT NULL,
-  new_text    TEXT,
+  new_text    TEXT NOT NULL DEFAULT '',
+  own         INTEGER NOT NULL DEFAULT 0,
   before_text TEXT NOT NULL DEFAULT '',
   after_text  TEXT NOT NULL DEFAULT '',
+  place       REAL NOT NULL DEFAULT 0,
   place_json  TEXT NOT NULL,
-  lost_reason TEXT,
   created_at  TEXT NOT NULL,
   updated_at  TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX chunk_layers_item ON chunk_layers(item_id) WHERE is_active = 1;
+CREATE INDEX chunk_layers_item ON chunk_layers(item_id, state);
 
--- Which passages a layer lies on: one, or several when the text is cut otherwise now.
+-- Which passages a layer lies on, and what it changes there: [[start, end, text], ...] of what the passage said before.
+-- Passages of versions and generations that are not shown have theirs, too.
 CREATE TABLE chunk_layer_places (
-  layer_id  TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
-  chunk_key INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  layer_id     TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  chunk_key    INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  changes_json TEXT NOT NULL DEFAULT '[]',
   PRIMARY KEY (layer_id, chunk_key)
 ) WITHOUT ROWID;
 CREATE INDEX chunk_layer_places_chunk ON chunk_layer_places(chunk_key);
+
+-- What of a layer fits no passage of a document as it is cut, and why.
+CREATE TABLE chunk_layer_losses (
+  layer_id     TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  doc_id       TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  chunking_key INTEGER NOT NULL,
+  reason       TEXT NOT NULL,
+  PRIMARY KEY (layer_id, doc_id, chunking_key)
+) WITHOUT ROWID;
+CREATE INDEX chunk_layer_losses_doc ON chunk_layer_losses(doc_id);
 
 -- What a passage said before any layer; chunks.text is what is searched and shown.
 CREATE TABLE chunk_originals (

@@ -1,7 +1,8 @@
 CREATE INDEX answer_sources_doc ON answer_sources(doc_id);
 CREATE INDEX answers_created_at ON answers(created_at);
+CREATE INDEX chunk_layer_losses_doc ON chunk_layer_losses(doc_id);
 CREATE INDEX chunk_layer_places_chunk ON chunk_layer_places(chunk_key);
-CREATE INDEX chunk_layers_item ON chunk_layers(item_id) WHERE is_active = 1;
+CREATE INDEX chunk_layers_item ON chunk_layers(item_id, state);
 CREATE INDEX chunks_disabled ON chunks(chunk_key) WHERE enabled = 0;
 CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, generation_id);
 CREATE INDEX chunks_text ON chunks(text_hash);
@@ -86,23 +87,32 @@ CREATE TABLE blocks (
   payload_json      TEXT NOT NULL,
   PRIMARY KEY (doc_id, ordinal)
 ) WITHOUT ROWID;
+CREATE TABLE chunk_layer_losses (
+  layer_id     TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  doc_id       TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  chunking_key INTEGER NOT NULL,
+  reason       TEXT NOT NULL,
+  PRIMARY KEY (layer_id, doc_id, chunking_key)
+) WITHOUT ROWID;
 CREATE TABLE chunk_layer_places (
-  layer_id  TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
-  chunk_key INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  layer_id     TEXT NOT NULL REFERENCES chunk_layers(layer_id) ON DELETE CASCADE,
+  chunk_key    INTEGER NOT NULL REFERENCES chunks(chunk_key) ON DELETE CASCADE,
+  changes_json TEXT NOT NULL DEFAULT '[]',
   PRIMARY KEY (layer_id, chunk_key)
 ) WITHOUT ROWID;
 CREATE TABLE chunk_layers (
   layer_id    TEXT PRIMARY KEY,
   item_id     TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
   kind        TEXT NOT NULL CHECK (kind IN ('text','disabled','deleted')),
-  is_active   INTEGER NOT NULL DEFAULT 1,
-  replaces    TEXT,
+  state       TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','replaced','taken_off')),
+  replaces    TEXT NOT NULL DEFAULT '[]',
   source_text TEXT NOT NULL,
-  new_text    TEXT,
+  new_text    TEXT NOT NULL DEFAULT '',
+  own         INTEGER NOT NULL DEFAULT 0,
   before_text TEXT NOT NULL DEFAULT '',
   after_text  TEXT NOT NULL DEFAULT '',
+  place       REAL NOT NULL DEFAULT 0,
   place_json  TEXT NOT NULL,
-  lost_reason TEXT,
   created_at  TEXT NOT NULL,
   updated_at  TEXT NOT NULL
 ) WITHOUT ROWID;
