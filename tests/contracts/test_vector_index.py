@@ -10,7 +10,7 @@ import pytest
 from kb.adapters.chroma.index import ChromaVectors
 from kb.adapters.vectorscan.index import ScanVectors
 from kb.domain.embeddings import ChunkKey
-from tests.contracts.vector_index import MODEL, VectorIndexContract, row, snapshot, some, unit
+from tests.contracts.vector_index import MODEL, VectorIndexContract, changes, row, snapshot, some, unit
 from tests.fakes.search import FakeVectors
 
 
@@ -23,6 +23,18 @@ class _Exact(VectorIndexContract):
         assert [key for key, _ in reply.candidates] == [5, 7]
         assert reply.scanned == 3
         assert index.search(MODEL, unit(1), 2, []).candidates == ()
+
+    @pytest.mark.parametrize("every", [1, 2, 3, 7, 40])
+    def test_however_many_are_allowed_the_nearest_of_them_are_found(
+        self, index: FakeVectors | ScanVectors, every: int
+    ) -> None:
+        index.rebuild(MODEL, snapshot(1, *(row(key, some(key)) for key in range(1, 101))))
+        index.apply(MODEL, changes(2, remove=(2, 4, 8, 41)))
+        everything = [key for key, _ in index.search(MODEL, some(0), 100, None).candidates]
+        allowed = [ChunkKey(key) for key in range(1, 101, every)]
+        found = index.search(MODEL, some(0), 5, allowed)
+        assert [key for key, _ in found.candidates] == [key for key in everything if key in allowed][:5]
+        assert found.scanned == len([key for key in everything if key in allowed])
 
     def test_chosen_chunks_get_their_cosine(self, index: FakeVectors | ScanVectors) -> None:
         index.rebuild(MODEL, snapshot(1, row(1, unit(1)), row(2, unit(1, 1)), row(3, some(3))))
