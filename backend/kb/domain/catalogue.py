@@ -44,6 +44,8 @@ class ItemRow:
     unread: tuple[CoverageUnit, ...]
     is_of_document: bool
     chunk_count: int
+    searchable: int | None = None
+    """Of the chunks those that are not taken out by a person; None when nobody counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,13 @@ class EmbeddingInfo:
 
 @dataclass(frozen=True, slots=True)
 class ChunkInspection:
-    """Everything about one chunk; `visible` is what the final gate says of it."""
+    """Everything about one chunk; `visible` is what the final gate says of it.
+
+    Attributes:
+        text_hash: of what it says now, full blake3.
+        original: what the file says there, None where that is the same.
+        is_deleted: a person deleted it; it is not enabled then.
+    """
 
     stored: StoredChunk
     visible: bool
@@ -68,6 +76,35 @@ class ChunkInspection:
     created_at: datetime
     updated_at: datetime | None
     embeddings: tuple[EmbeddingInfo, ...]
+    text_hash: str = ""
+    original: str | None = None
+    is_deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """A layer that a person put on passages of an item.
+
+    Attributes:
+        kind: `text`, `disabled` or `deleted`.
+        section: the heading it stood under.
+        source_text: what the passage said before any layer.
+        new_text: what it was made to say; empty unless the kind is `text`.
+        chunk_ids: the shown passages it lies on.
+        lost: why it does not fit, wholly or partly, what is shown now; None while it does.
+    """
+
+    layer_id: str
+    item_id: str
+    path: str
+    kind: str
+    section: str | None
+    source_text: str
+    new_text: str
+    chunk_ids: tuple[str, ...]
+    lost: str | None
+    created_at: datetime
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

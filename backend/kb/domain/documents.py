@@ -117,7 +117,7 @@ class CanonicalDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """One row of `kb list docs`."""
+    """One row of `kb list docs`; `searchable` are the chunks that people did not take out, None when not counted."""
 
     doc_id: DocumentId
     item_id: str
@@ -135,3 +135,4 @@ class DocumentSummary:
     parser_version: str
     chunker_version: str
     version: int
+    searchable: int | None = None

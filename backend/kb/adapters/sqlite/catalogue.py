@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.connection import Library, Row
+from kb.adapters.sqlite.failures import translated
 from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
 from kb.adapters.sqlite.ledger import NOTHING, coverage_from, line_coverage
@@ -23,19 +24,25 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.items import ItemState, MediaType
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import ChunkId, DocumentId, embedding_id
+from kb.domain.text import fold
 
+_SEARCHABLE = (
+    "v.chunk_count - (SELECT count(*) FROM chunks o WHERE o.doc_id = v.doc_id AND o.chunking_key = v.chunking_key"
+    " AND o.enabled = 0 AND o.role <> 'parent')"
+)
 _SUMMARY = f"""
 SELECT d.doc_id, i.item_id, i.workspace_path, d.title, d.lang, d.metadata_json, d.source_type, d.trust_level,
   (SELECT byte_len FROM assets WHERE asset_id = d.asset_id), v.chunk_count,
   (SELECT count(DISTINCT r.chunk_key) FROM chunks c JOIN embedding_records r ON r.chunk_key = c.chunk_key
    WHERE c.doc_id = d.doc_id AND c.chunking_key = v.chunking_key AND r.state <> 'pending'),
   d.created_at, d.updated_at, d.parser_version,
-  (SELECT chunker_version FROM chunkings k WHERE k.chunking_key = v.chunking_key), v.number
+  (SELECT chunker_version FROM chunkings k WHERE k.chunking_key = v.chunking_key), v.number,
+  {_SEARCHABLE}
 FROM {VISIBLE_DOCUMENTS}
 """
 _ITEM_ROW = f"""
 SELECT {ITEM_COLUMNS}, i.media_type, i.included, i.archived_at, d.line_count, d.text_lines_json, d.coverage_json,
-  v.chunk_count
+  v.chunk_count, {_SEARCHABLE}
 FROM items i LEFT JOIN documents d ON d.doc_id = i.active_doc_id
 LEFT JOIN document_versions v ON v.item_id = i.item_id AND v.doc_id = i.active_doc_id AND v.state = 'ready'
 WHERE i.deleted_at IS NULL
@@ -46,9 +53,12 @@ _ATTENTION = (
 )
 # The document must be one that may be seen; parents and disabled chunks of it can be inspected all the same.
 _INSPECT = f"""
-SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at
+SELECT {STORED_CHUNK}, c.enabled, c.manually_edited, c.created_at, c.updated_at, lower(hex(c.text_hash)),
+  (SELECT text FROM chunk_originals o WHERE o.chunk_key = c.chunk_key), EXISTS (SELECT 1 FROM chunk_layer_places p
+  JOIN chunk_layers l ON l.layer_id = p.layer_id WHERE p.chunk_key = c.chunk_key AND l.state = 'active'
+  AND l.kind = 'deleted' AND c.role <> 'parent')
 FROM chunks c CROSS JOIN chunkings k CROSS JOIN {VISIBLE_DOCUMENTS} AND k.chunking_key = c.chunking_key
-  AND i.active_doc_id = c.doc_id AND v.chunking_key = c.chunking_key AND c.chunk_id = ?
+  AND i.active_doc_id = c.doc_id AND v.chunking_key = c.chunking_key
 """
 _EMBEDDINGS = """
 SELECT m.model_id, m.model_version, m.dimensions, r.state
@@ -104,11 +114,38 @@ class SqliteCatalogue:
 
     def chunk(self, chunk_id: ChunkId) -> ChunkInspection | None:
         """Return a chunk of a document that can be seen, with its vectors; parents and disabled ones too."""
-        row = self._library.row(_INSPECT, (chunk_id,))
-        if row is None:
-            return None
+        row = self._library.row(f"{_INSPECT} AND c.chunk_id = ?", (chunk_id,))
+        return self._inspection(row) if row else None
+
+    def every_chunk(
+        self, doc_id: DocumentId, after: int = -1, limit: int = 100, holding: str = ""
+    ) -> Page[ChunkInspection]:
+        """Return the chunks of a document that can be seen, in order: those that people took out and parents, too.
+
+        Args:
+            doc_id: the document.
+            after: an ordinal; those after it.
+            limit: how many.
+            holding: letters they hold now, whatever case, width and white space; empty for all.
+        """
+        wanted = _letters(holding)
+        found: list[Row] = []
+        rows = self._library.reader().execute(
+            f"{_INSPECT} AND c.doc_id = ? AND c.ordinal > ? ORDER BY c.ordinal", (doc_id, after)
+        )
+        with translated():
+            for row in rows:
+                if not wanted or wanted in _letters(row[4]):
+                    found.append(row)
+                if len(found) > limit:
+                    break
+        rows.close()
+        shown = tuple(map(self._inspection, found[:limit]))
+        return Page(shown, str(shown[-1].stored.chunk.ordinal) if len(found) > limit else None)
+
+    def _inspection(self, row: Row) -> ChunkInspection:
         stored = stored_chunk(row)
-        enabled, edited, created, updated = row[-4:]
+        enabled, edited, created, updated, text_hash, original, is_deleted = row[-7:]
         return ChunkInspection(
             stored=stored,
             visible=stored.key in self._gate.visible([stored.key]),
@@ -118,7 +155,9 @@ class SqliteCatalogue:
             updated_at=datetime.fromisoformat(updated) if updated else None,
             embeddings=tuple(
                 EmbeddingInfo(
-                    embedding_id(chunk_id, model_id=model_id, model_version=version, dimensions=dimensions),
+                    embedding_id(
+                        stored.chunk.chunk_id, model_id=model_id, model_version=version, dimensions=dimensions
+                    ),
                     model_id,
                     version,
                     dimensions,
@@ -126,6 +165,9 @@ class SqliteCatalogue:
                 )
                 for model_id, version, dimensions, state in self._library.rows(_EMBEDDINGS, (stored.key,))
             ),
+            text_hash=text_hash,
+            original=original,
+            is_deleted=bool(is_deleted),
         )
 
     def chunks(self, doc_id: DocumentId, after: int = -1, limit: int = 100) -> Page[StoredChunk]:
@@ -193,11 +235,12 @@ def _summary(row: Sequence[Any]) -> DocumentSummary:
         parser_version=row[13],
         chunker_version=row[14],
         version=row[15],
+        searchable=row[16],
     )
 
 
 def _item_row(row: Sequence[Any]) -> ItemRow:
-    media, included, archived_at, lines, text_lines, coverage, chunk_count = row[-7:]
+    media, included, archived_at, lines, text_lines, coverage, chunk_count, searchable = row[-8:]
     item = item_from(row)
     is_of_document = item.state is ItemState.READY or (item.state is ItemState.EMPTY and chunk_count == 0)
     if is_of_document and coverage == NOTHING:
@@ -215,7 +258,12 @@ def _item_row(row: Sequence[Any]) -> ItemRow:
         unread=missing,
         is_of_document=is_of_document,
         chunk_count=chunk_count or 0,
+        searchable=searchable,
     )
+
+
+def _letters(text: str) -> str:
+    return "".join(fold(text).split())
 
 
 def _of_lines(

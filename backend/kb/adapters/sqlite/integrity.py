@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.float16 import is_sound
 from kb.domain.catalogue import IntegrityReport
+from kb.domain.ids import content_hash
 from kb.domain.recipes import DocumentId
 
 _COUNTS = ("items", "documents", "chunks", "embedding_records", "vectors", "index_log", "answers", "jobs")
@@ -27,6 +28,14 @@ SELECT count(*) FROM
 SELECT count(*) FROM document_versions v WHERE v.state IN ('indexing','ready') AND v.chunk_count <>
   (SELECT count(*) FROM chunks c WHERE c.doc_id = v.doc_id AND c.chunking_key = v.chunking_key
    AND c.role <> 'parent')
+""",
+    "{} edited passages have lost what the file says": """
+SELECT count(*) FROM chunks c WHERE c.manually_edited = 1
+  AND NOT EXISTS (SELECT 1 FROM chunk_originals o WHERE o.chunk_key = c.chunk_key)
+""",
+    "{} passages are taken out though nobody took them out": """
+SELECT count(*) FROM chunks c WHERE c.enabled = 0 AND NOT EXISTS (SELECT 1 FROM chunk_layer_places p
+  JOIN chunk_layers l ON l.layer_id = p.layer_id WHERE p.chunk_key = c.chunk_key AND l.state = 'active')
 """,
     "{} chunks have lost their vector": """
 SELECT count(*) FROM embedding_records r WHERE r.state <> 'pending' AND NOT EXISTS
@@ -57,6 +66,9 @@ class SqliteIntegrity:
                 (count,) = view.execute(sql).fetchone()
                 if count:
                     problems.append(sentence.format(count))
+            wrong = _count_wrong_texts(view)
+            if wrong:
+                problems.append(f"{wrong} edited passages are not what their hash says")
             checked, damaged = _check_vectors(view, vector_sample)
             if damaged:
                 problems.append(f"{damaged} of {checked} vectors looked at are damaged; the next ingest repairs them")
@@ -70,6 +82,18 @@ class SqliteIntegrity:
             return []
         known = {row[0] for row in self._library.rows("SELECT doc_id FROM documents")}
         return [doc_id for doc_id in asked if doc_id not in known]
+
+
+def _count_wrong_texts(view: sqlite3.Connection) -> int:
+    """Count edited passages whose text, or whose text before, is another than its hash says."""
+    rows = view.execute(
+        "SELECT c.text, c.text_hash, o.text, o.text_hash FROM chunk_originals o"
+        " JOIN chunks c ON c.chunk_key = o.chunk_key"
+    )
+    return sum(
+        content_hash(now.encode()) != now_hash.hex() or content_hash(before.encode()) != before_hash.hex()
+        for now, now_hash, before, before_hash in rows
+    )
 
 
 def _check_vectors(view: sqlite3.Connection, sample: int | None) -> tuple[int, int]:

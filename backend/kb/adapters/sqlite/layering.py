@@ -33,7 +33,7 @@ WHERE c.doc_id = ? AND c.chunking_key = ? ORDER BY c.ordinal
 """
 _LYING = """
 SELECT DISTINCT p.layer_id FROM chunks c JOIN chunk_layer_places p ON p.chunk_key = c.chunk_key
-WHERE c.doc_id = ? AND c.chunking_key = ? AND c.role <> 'parent'
+WHERE c.doc_id = ? AND c.chunking_key = ? AND (c.role = 'parent') = ?
 """
 _PLACE = "INSERT OR REPLACE INTO chunk_layer_places (layer_id, chunk_key, changes_json) VALUES (?,?,?)"
 _CHUNK = """
@@ -92,18 +92,20 @@ def carry(connection: sqlite3.Connection, item_id: str, doc_id: str, chunking: i
     layers = [layer_from(row) for row in connection.execute(_ACTIVE, (item_id,))]
     if not layers:
         return
-    lying = {layer_id for (layer_id,) in connection.execute(_LYING, (doc_id, chunking))}
-    layers = [layer for layer in layers if layer.layer_id not in lying]
-    if not layers:
-        return
+    below, above = (
+        {layer_id for (layer_id,) in connection.execute(_LYING, (doc_id, chunking, is_parent))}
+        for is_parent in (False, True)
+    )
     passages: list[Passage] = []
     parents: list[Passage] = []
     for key, text, segments, is_parent in connection.execute(_PASSAGES, (doc_id, chunking)):
         (parents if is_parent else passages).append(Passage(key, text, own_start(text, segments)))
-    found = reattach(layers, passages)
+    layers_above = [_as_text(layer) for layer in layers if layer.layer_id not in above]
+    layers = [layer for layer in layers if layer.layer_id not in below]
+    found = reattach(layers, passages) if layers else Reattached((), ())
     # A parent is only read beside its passages: it must not say what they no longer do.
-    above = reattach(map(_as_text, layers), parents) if parents else Reattached((), ())
-    placed = [*found.attachments, *above.attachments]
+    also = reattach(layers_above, parents) if layers_above and parents else Reattached((), ())
+    placed = [*found.attachments, *also.attachments]
     connection.executemany(_PLACE, [(one.layer_id, one.key, changes_json(one.changes)) for one in placed])
     connection.executemany(
         "DELETE FROM chunk_layer_losses WHERE layer_id = ? AND doc_id = ? AND chunking_key = ?",

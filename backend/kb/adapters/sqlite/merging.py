@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.failures import translated
+from kb.adapters.sqlite.layering import render
 from kb.adapters.sqlite.withdrawal import log_text
 from kb.domain.backups import Difference, LibraryCounts, OwnFiles
 
@@ -122,11 +124,42 @@ class _Merging:
         states = "item_id IN ({}) AND state IN ('ready','superseded')"
         self._copy_in("document_versions", states, item_ids, under)
         self._copy_in("chunks", "doc_id IN ({})", docs, {**under, "chunk_key": None})
+        self._take_in_layers(item_ids, docs, chunkings)
         vectors = "text_hash IN (SELECT text_hash FROM chunks WHERE doc_id IN ({}))"
         self._copy_in("vectors", vectors, docs, {"model_key": models.__getitem__})
         self._connection.executemany(_AGAIN, [(doc,) for doc in known])
         log_text(self._connection, "remove", known)
         log_text(self._connection, "add", docs)
+
+    def _take_in_layers(self, item_ids: Sequence[str], docs: Sequence[str], chunkings: Mapping[int, int]) -> None:
+        """Copy what people changed in passages, and let the passages here say it."""
+        self._copy_in("chunk_layers", "item_id IN ({})", item_ids)
+        keys: dict[int, int] = {}
+        for part in _parts(docs):
+            there = self._view.execute(
+                f"SELECT chunk_id, chunk_key FROM chunks WHERE doc_id IN ({_marks(part)})"
+                " AND chunk_key IN (SELECT chunk_key FROM chunk_layer_places UNION SELECT chunk_key FROM"
+                " chunk_originals)",
+                part,
+            )
+            for chunk_id, key in there.fetchall():
+                row = self._connection.execute("SELECT chunk_key FROM chunks WHERE chunk_id = ?", (chunk_id,))
+                keys[key] = row.fetchone()[0]
+        for part in _parts([str(key) for key in keys]):
+            marks = f"chunk_key IN ({_marks(part)})"
+            numbers = [int(key) for key in part]
+            self.copy("chunk_originals", marks, numbers, {"chunk_key": keys.__getitem__})
+            own = f"{marks} AND layer_id IN (SELECT layer_id FROM chunk_layers WHERE item_id IN (SELECT value FROM"
+            self.copy(
+                "chunk_layer_places",
+                f"{own} json_each(?)))",
+                [*numbers, json.dumps(list(item_ids))],
+                {"chunk_key": keys.__getitem__},
+            )
+        under: dict[str, _Change | None] = {"chunking_key": chunkings.__getitem__}
+        of_items = "layer_id IN (SELECT layer_id FROM chunk_layers WHERE item_id IN ({}))"
+        self._copy_in("chunk_layer_losses", of_items, item_ids, under)
+        render(self._connection, keys.values())
 
     def copy(
         self, table: str, where: str, values: Sequence[Any], changes: Mapping[str, _Change | None] | None = None

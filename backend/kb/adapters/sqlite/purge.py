@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from kb.adapters.sqlite.connection import Connection, Library
 from kb.adapters.sqlite.json_text import now_text
+from kb.adapters.sqlite.layering import render
 from kb.domain.versions import Purged
 
 T = TypeVar("T")
@@ -74,6 +75,9 @@ SELECT DISTINCT g.item_id FROM generation_documents g JOIN items i ON i.item_id 
 _FORGOTTEN = """
 SELECT item_id FROM items i WHERE i.deleted_at <= ?
 AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.item_id = i.item_id AND v.state <> 'purged')
+"""
+_LAID = """
+SELECT DISTINCT p.chunk_key FROM chunk_layers l JOIN chunk_layer_places p ON p.layer_id = l.layer_id WHERE l.item_id = ?
 """
 
 
@@ -232,7 +236,10 @@ class SqlitePurge:
     def _forget_items(self, keep_deleted_days: int) -> None:
         for part in _parts(self._library.rows(_FORGOTTEN, (_before(keep_deleted_days),)), SLICE):
             with self._library.transaction() as connection:
+                # Their layers go with them; a passage that another item shows, too, is what the file says again.
+                laid = [key for item in part for (key,) in connection.execute(_LAID, item).fetchall()]
                 connection.executemany("DELETE FROM items WHERE item_id = ?", part)
+                render(connection, laid)
             self._between()
 
 
