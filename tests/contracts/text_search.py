@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import pytest
@@ -25,7 +25,10 @@ class TextIndex(Protocol):
     def position(self) -> int | None: ...
     def apply(self, changes: TextChanges) -> None: ...
     def rebuild(self, snapshot: TextSnapshot) -> int: ...
-    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply: ...
+    def search(
+        self, text: str, filters: SearchFilters, limit: int, allowed: Sequence[ChunkKey] | None = None
+    ) -> TextReply: ...
+    def holding(self, phrase: str) -> Sequence[ChunkKey]: ...
     def scores(self, text: str, keys: list[ChunkKey]) -> Mapping[ChunkKey, float]: ...
 
 
@@ -226,3 +229,58 @@ class TextSearchContract:
         index.rebuild(snapshot(1, *(entry(key, f"word {'more ' * (key % 7)} text{key % 3}") for key in range(100))))
         first = index.search("word more text1", ANY, 20)
         assert all(index.search("word more text1", ANY, 20) == first for _ in range(20))
+
+    @pytest.mark.parametrize(
+        ("phrase", "right"),
+        [
+            ("quick Brown", [1]),
+            ("quick", [1, 2]),
+            ("fox brown", [2]),
+            ("brown, fox!", [1]),
+            ("学校", [4]),
+            ("학교", [3]),
+            ("학교에서 저장", [3]),
+            ("학교 저장", []),
+            ("교에", [3]),
+            ("서저", []),
+            ("悬空引用", [4]),
+            ("空引", [4]),
+            ("悬空清零", []),
+            ("引用 清零", [5]),
+            ("gen 后", [5]),
+            ("ＱＵＩＣＫ　ｂｒｏｗｎ", [1]),
+            ("", []),
+            ("?!", []),
+            ("\ud800", []),
+        ],
+    )
+    def test_a_phrase_is_held_where_its_words_stand_next_to_each_other(
+        self, index: TextIndex, phrase: str, right: list[int]
+    ) -> None:
+        index.rebuild(
+            snapshot(
+                1,
+                entry(1, "The quick brown fox"),
+                entry(2, "a fox, brown and quick"),
+                entry(3, "학교에서 저장을 했다"),
+                entry(4, "学校的悬空引用"),
+                entry(5, "gen后 引用。清零"),
+            )
+        )
+        assert list(index.holding(phrase)) == right
+        everything = SearchFilters(phrases=(phrase,))
+        assert sorted(found(index, "quick fox 학교 저장 学校 引用 gen", everything)) == right
+        others = SearchFilters(excluded=(phrase,))
+        assert sorted(found(index, "quick fox 학교 저장 学校 引用 gen", others)) == [
+            k for k in range(1, 6) if k not in right
+        ]
+
+    @pytest.mark.parametrize("share", [0, 1, 10, 500, 1000])
+    def test_only_allowed_chunks_are_found_and_their_scores_stay(self, index: TextIndex, share: int) -> None:
+        index.rebuild(snapshot(1, *(entry(key, f"word {'more ' * (key % 5)} 단어") for key in range(1000))))
+        whole = index.search("word more 단어", ANY, 1000).candidates
+        allowed = [ChunkKey(key) for key in range(1000) if key * 7919 % 1000 < share]
+        reply = index.search("word more 단어", ANY, 24, allowed)
+        right = [(c.key, c.score) for c in whole if c.key in set(allowed)][:24]
+        assert [(c.key, c.score) for c in reply.candidates] == right
+        assert reply.ceiling == index.search("word more 단어", ANY, 24).ceiling

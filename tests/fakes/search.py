@@ -98,14 +98,16 @@ class FakeText:
         self._held = snapshot.position, entries
         return len(entries)
 
-    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
+    def search(
+        self, text: str, filters: SearchFilters, limit: int, allowed: Sequence[ChunkKey] | None = None
+    ) -> TextReply:
         entries = self._need()
         words, grams = set(_words(text)), set(_grams(text))
         counts = {key: Counter((*_terms(entry.text), *_terms(entry.heading))) for key, entry in entries.items()}
         idf = {term: _idf(sum(term in count for count in counts.values()), len(counts)) for term in words | grams}
         found = []
         for key, entry in entries.items():
-            if not _passes(entry, filters):
+            if not _passes(entry, filters) or (allowed is not None and key not in allowed):
                 continue
             lexical, cjk = (sum(idf[t] * _weight(counts[key][t]) for t in terms) for terms in (words, grams))
             if lexical + cjk > 0:
@@ -128,6 +130,9 @@ class FakeText:
     def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         found = self.search(text, SearchFilters(), len(self._need())).candidates
         return {candidate.key: candidate.score for candidate in found if candidate.key in set(keys)}
+
+    def holding(self, phrase: str) -> Sequence[ChunkKey]:
+        return sorted(key for key, entry in self._need().items() if _stands_in(phrase, entry.text))
 
     def _need(self) -> dict[ChunkKey, TextEntry]:
         if self._held is None or self.unavailable:
@@ -158,6 +163,21 @@ def _grams(text: str) -> Iterator[str]:
         yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else run
 
 
+def _stands_in(phrase: str, text: str) -> bool:
+    wanted, tokens = _in_order(phrase), _in_order(text)
+    while wanted and wanted[-1] == "/":
+        wanted.pop()
+    return bool(wanted) and any(tokens[at : at + len(wanted)] == wanted for at in range(len(tokens)))
+
+
+def _in_order(text: str) -> list[str]:
+    """Words, and letters of CJK runs with a mark behind each run."""
+    found: list[str] = []
+    for token in re.findall(rf"{_RUN.pattern}|{_WORD.pattern}", fold(text)):
+        found += [*token, "/"] if _RUN.match(token) else [token]
+    return found
+
+
 def _idf(having: int, total: int) -> float:
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
@@ -178,4 +198,6 @@ def _passes(entry: TextEntry, filters: SearchFilters) -> bool:
         and (filters.path_glob is None or glob_pattern(filters.path_glob).match(entry.path) is not None)
         and (filters.trust_min is None or entry.trust_rank >= filters.trust_min.rank)
         and (not filters.source_types or bool(set(filters.source_types) & set(entry.kinds)))
+        and all(_stands_in(phrase, entry.text) for phrase in filters.phrases)
+        and not any(_stands_in(phrase, entry.text) for phrase in filters.excluded)
     )

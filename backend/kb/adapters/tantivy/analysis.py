@@ -16,14 +16,16 @@ from typing import Literal, NamedTuple
 
 from kb.adapters.tantivy.scripts import CJK, marks, simplified, stem, triples
 
-ANALYZER_VERSION = "1"
+ANALYZER_VERSION = "2"
 
 Kind = Literal["word", "compound", "stem", "triple", "pair", "start", "single"]
 
 _LONGEST_WORD, _LONGEST_COMPOUND = 64, 200
 _LONGEST_KNOWN = 24
 _AROUND = ".,;:!?()[]{}<>|*`\"'“”‘’、。「」《》…"
-_FIELDS = ("words", "stem", "gram", "cjk", "cjk1")
+_FIELDS = ("words", "stem", "gram", "cjk", "cjk1", "order")
+RUN_ENDS = "/"
+"""The token behind each run of CJK letters in the field `order`."""
 _LETTER = rf"[^\W_{CJK}]"
 _JOINT = r"(?:[.\-/:@+]|::|->|_++)"
 # The look-behind and the possessive quantifiers keep these linear on any input.
@@ -166,7 +168,26 @@ def query_terms(text: str) -> QueryTerms:
     )
 
 
-def _piece(piece: str) -> tuple[str, str, str, str, str]:
+def in_order(text: str) -> list[str]:
+    """Return the folded words and single CJK letters of a text as they follow each other, for phrases.
+
+    A `/` stands behind each run of CJK letters, so that no phrase joins the end of one word with the start of another.
+    """
+    return [token for piece in unicodedata.normalize("NFKC", text).split() for token in _in_order(piece)]
+
+
+def _in_order(piece: str) -> list[str]:
+    folded = piece.casefold()
+    if folded.isascii():
+        return [word[:_LONGEST_WORD] for word in _ASCII_WORD.findall(folded)]
+    found: list[str] = []
+    for match in _word_or_run().finditer(folded.translate(simplified())):
+        token = match[0]
+        found += [*token, RUN_ENDS] if _RUN.match(token) else [token[:_LONGEST_WORD]]
+    return found
+
+
+def _piece(piece: str) -> tuple[str, str, str, str, str, str]:
     """Return the terms of a text without white space, as `_FIELDS` names them."""
     core = piece.strip(_AROUND)
     if core.isalpha():
@@ -175,10 +196,11 @@ def _piece(piece: str) -> tuple[str, str, str, str, str]:
             return _known_piece(core) if len(core) <= _LONGEST_KNOWN else _piece(core)
         if core.isascii() and (core.islower() or core.istitle()):
             word = core.casefold()[:_LONGEST_WORD]
-            return word, stem(word), "", "", ""
+            return word, stem(word), "", "", "", word
     cjk = _cjk_terms(piece)
     if cjk.singles and _RUN.fullmatch(core):
-        return "", "", "", " ".join(cjk.pairs + cjk.starts), " ".join(cjk.singles)
+        singles = " ".join(cjk.singles)
+        return "", "", "", " ".join(cjk.pairs + cjk.starts), singles, f"{singles} {RUN_ENDS}"
     words = _word_terms(piece)
     return (
         " ".join(words.words + words.compounds),
@@ -186,6 +208,7 @@ def _piece(piece: str) -> tuple[str, str, str, str, str]:
         " ".join(words.triples),
         " ".join(cjk.pairs + cjk.starts),
         " ".join(cjk.singles),
+        " ".join(_in_order(piece)),
     )
 
 
@@ -196,6 +219,11 @@ _known_piece = lru_cache(32_768)(_piece)
 def _any_word() -> re.Pattern[str]:
     # Made when first used: finding every combining mark takes as long as the rest of an import.
     return re.compile(rf"{_LETTER}(?:{_LETTER}|[{marks()}])*+")
+
+
+@cache
+def _word_or_run() -> re.Pattern[str]:
+    return re.compile(rf"{_any_word().pattern}|{_RUN.pattern}")
 
 
 def _hump_parts(text: str) -> list[str]:

@@ -18,6 +18,7 @@ from kb.adapters.tantivy import query as queries
 from kb.adapters.tantivy.disk import FOLDER_MODE, sync_folder
 from kb.adapters.tantivy.failures import translated
 from kb.adapters.tantivy.meta import counted, operations, signatures, unchanged
+from kb.adapters.tantivy.ranking import Ranked, among, every_key, places, ranked, ranked_among
 from kb.adapters.tantivy.schema import document, prepare, schema
 from kb.adapters.tantivy.stamp import (
     STAMP,
@@ -41,8 +42,6 @@ from kb.retrieval.ports import TextCandidate, TextReply
 _HEAP = 64_000_000
 """Bytes a writer may hold before it writes a segment; one thread, so segments come out the same each time."""
 
-_TIES = 32
-_DIGITS = 4
 _FEW_DEAD = 200
 """Deleted texts that stay in the counts of BM25; of a small library's one note saved again and again they would soon be
 most, and its words count as common."""
@@ -166,22 +165,44 @@ class TantivyTextIndex:
             self._remove_leftovers()
             return count
 
-    def search(self, text: str, filters: SearchFilters, limit: int) -> TextReply:
+    def search(
+        self, text: str, filters: SearchFilters, limit: int, allowed: Sequence[ChunkKey] | None = None
+    ) -> TextReply:
         """Return the best chunks of both channels together, and their rank in each."""
         opened = self._need()
         with self._reads():
             plan = self._plan(opened, text)
-            both = queries.either(plan.lexical, plan.cjk)
-            found = self._top(opened, both, filters, limit)
-            lexical = found if plan.cjk is None else self._top(opened, plan.lexical, filters, limit)
-            cjk = found if plan.lexical is None else self._top(opened, plan.cjk, filters, limit)
-        lexical_places, cjk_places = _places(lexical), _places(cjk)
+            conditions = queries.conditions(filters, opened.searcher, opened.schema)
+
+            def top(query: Any) -> Ranked:  # noqa: ANN401
+                if query is None or limit < 1:
+                    return []
+                chosen = queries.filtered(query, conditions)
+                if allowed is None:
+                    return ranked(opened.searcher, chosen, limit)
+                return ranked_among(opened.searcher, opened.schema, chosen, limit, allowed)
+
+            found = top(queries.either(plan.lexical, plan.cjk))
+            lexical = found if plan.cjk is None else top(plan.lexical)
+            cjk = found if plan.lexical is None else top(plan.cjk)
+        lexical_places, cjk_places = places(lexical), places(cjk)
         nowhere = (None, None)
         candidates = tuple(
             TextCandidate(key, score, *lexical_places.get(key, nowhere), *cjk_places.get(key, nowhere))
             for score, key in found
         )
         return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen, plan.familiar)
+
+    def holding(self, phrase: str) -> Sequence[ChunkKey]:
+        """Return the keys of all chunks in which the words of `phrase` stand next to each other, rising.
+
+        Words compare as a search compares them: widths, composed forms, case, Traditional and Simplified Chinese
+        are one. Letters of Han, Kana and Hangul also match inside a word, so that a Korean noun is found with its
+        particle. A phrase without a word or letter is held by nothing.
+        """
+        opened = self._need()
+        with self._reads():
+            return sorted(set(every_key(opened.searcher, queries.phrase(phrase, opened.schema))))
 
     def scores(self, text: str, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, float]:
         """Return the score over all fields of each of `keys` that shares a term with `text`."""
@@ -191,8 +212,8 @@ class TantivyTextIndex:
             both = queries.either(plan.lexical, plan.cjk)
             if both is None or not keys:
                 return {}
-            among = queries.among(both, keys, opened.schema)
-            return {key: score for score, key in self._ranked(opened, among, len(keys))}
+            chosen = among(both, keys, opened.schema)
+            return {key: score for score, key in ranked(opened.searcher, chosen, len(keys))}
 
     def keys(self) -> Sequence[ChunkKey]:
         """Return the key of every entry, in no order; a key that is held twice comes twice.
@@ -202,8 +223,7 @@ class TantivyTextIndex:
         """
         opened = self._need()
         with self._reads():
-            everything = opened.searcher.search(tantivy.Query.all_query(), max(1, opened.total), count=False).hits
-            return [ChunkKey(key) for key in opened.searcher.fast_field_values("key", [at for _, at in everything])]
+            return every_key(opened.searcher, tantivy.Query.all_query())
 
     def is_loose(self) -> bool:
         """Return whether more than a tenth of the texts in it are deleted ones, which still take their room."""
@@ -243,24 +263,6 @@ class TantivyTextIndex:
             kept = opened, text, queries.plan(text, opened.searcher, opened.schema, opened.total)
             self._planned = kept
         return kept[2]
-
-    def _top(self, opened: _Opened, query: Any, filters: SearchFilters, limit: int) -> list[tuple[float, ChunkKey]]:  # noqa: ANN401
-        if query is None or limit < 1:
-            return []
-        return self._ranked(opened, queries.filtered(query, filters, opened.searcher, opened.schema), limit)
-
-    def _ranked(self, opened: _Opened, query: Any, limit: int) -> list[tuple[float, ChunkKey]]:  # noqa: ANN401
-        """Return the best `limit` as (score, key); all that tie with the last are looked at before cutting."""
-        wanted = limit + _TIES
-        while True:
-            hits = opened.searcher.search(query, wanted, count=False).hits
-            if len(hits) < wanted or round(hits[-1][0], _DIGITS) < round(hits[limit - 1][0], _DIGITS):
-                break
-            wanted *= 8
-        keys = opened.searcher.fast_field_values("key", [address for _, address in hits])
-        scored = [(round(score, _DIGITS), ChunkKey(key)) for (score, _), key in zip(hits, keys, strict=True)]
-        scored.sort(key=lambda row: (-row[0], row[1]))
-        return scored[:limit]
 
     def _need(self) -> _Opened:
         opened = self._current()
@@ -389,7 +391,3 @@ def _add(writer: Any, entries: Iterable[TextEntry]) -> int:  # noqa: ANN401
         writer.add_document(document(entry))
         count += 1
     return count
-
-
-def _places(found: list[tuple[float, ChunkKey]]) -> dict[ChunkKey, tuple[int, float]]:
-    return {key: (rank, score) for rank, (score, key) in enumerate(found, start=1)}

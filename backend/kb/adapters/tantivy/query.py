@@ -11,9 +11,8 @@ from typing import Any
 
 import tantivy
 
-from kb.adapters.tantivy.analysis import Kind, query_terms
+from kb.adapters.tantivy.analysis import RUN_ENDS, Kind, in_order, query_terms
 from kb.adapters.tantivy.schema import encodable
-from kb.domain.embeddings import ChunkKey
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters
@@ -104,21 +103,9 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
     )
 
 
-def filtered(query: Any, filters: SearchFilters, searcher: Any, schema: Any) -> Any:  # noqa: ANN401
-    """Return `query` among the chunks that meet `filters`; scores stay the same."""
-    conditions = list(_conditions(filters, searcher, schema))
-    if not conditions:
-        return query
-    must = tantivy.Occur.Must
-    weightless = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in conditions]
-    return tantivy.Query.boolean_query([(must, query), *weightless])
-
-
-def among(query: Any, keys: Sequence[ChunkKey], schema: Any) -> Any:  # noqa: ANN401
-    """Return `query` among some chunks only; scores stay the same."""
-    must = tantivy.Occur.Must
-    chosen = tantivy.Query.const_score_query(_one_of(schema, "key", keys), 0.0)
-    return tantivy.Query.boolean_query([(must, query), (must, chosen)])
+def filtered(query: Any, conditions: Sequence[tuple[Any, Any]]) -> Any:  # noqa: ANN401
+    """Return `query` among the chunks that meet `conditions`; scores stay the same."""
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *conditions]) if conditions else query
 
 
 def either(left: Any, right: Any) -> Any:  # noqa: ANN401
@@ -126,7 +113,27 @@ def either(left: Any, right: Any) -> Any:  # noqa: ANN401
     return _any_of([(tantivy.Occur.Should, query) for query in (left, right) if query is not None])
 
 
+def conditions(filters: SearchFilters, searcher: Any, schema: Any) -> Sequence[tuple[Any, Any]]:  # noqa: ANN401
+    """Return what chunks that meet `filters` must and must not match; what the index lacks is left out."""
+    musts = [tantivy.Query.const_score_query(query, 0.0) for query in _conditions(filters, searcher, schema)]
+    nots = [phrase(text, schema) for text in filters.excluded]
+    return [*((tantivy.Occur.Must, query) for query in musts), *((tantivy.Occur.MustNot, query) for query in nots)]
+
+
+def phrase(text: str, schema: Any) -> Any:  # noqa: ANN401
+    """Match chunks in which the words and letters of `text` stand next to each other; nothing without any."""
+    tokens = in_order(encodable(text))
+    while tokens and tokens[-1] == RUN_ENDS:
+        tokens.pop()
+    if not tokens:
+        return tantivy.Query.empty_query()
+    if len(tokens) == 1:
+        return tantivy.Query.term_query(schema, "order", tokens[0], "basic")
+    return tantivy.Query.phrase_query(schema, "order", tokens)
+
+
 def _conditions(filters: SearchFilters, searcher: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    yield from (phrase(text, schema) for text in filters.phrases)
     for field, values in (("tags", filters.tags_any), ("kinds", filters.source_types)):
         if values:
             yield _one_of(schema, field, [encodable(value) for value in values])

@@ -10,7 +10,7 @@ import tantivy
 from kb.adapters.tantivy.analysis import index_text
 from kb.domain.index import TextEntry
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 TERM_FIELDS = ("words", "stem", "gram", "cjk", "cjk1", "head")
 EXACT_FIELDS = ("doc", "path", "lang", "tags", "kinds")
@@ -18,7 +18,7 @@ _SPACES = "spaces"
 
 
 def schema() -> Any:  # noqa: ANN401 - tantivy ships no types mypy can follow
-    """Return the schema. Term fields have counts but no positions: no query asks for a phrase."""
+    """Return the schema. Term fields have counts, no positions; `order` has them, for phrases, and gives no score."""
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("key", indexed=True, fast=True)
     builder.add_unsigned_field("trust", indexed=True)
@@ -26,6 +26,7 @@ def schema() -> Any:  # noqa: ANN401 - tantivy ships no types mypy can follow
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in TERM_FIELDS:
         builder.add_text_field(name, tokenizer_name=_SPACES, index_option="freq")
+    builder.add_text_field("order", tokenizer_name=_SPACES, index_option="position")
     return builder.build()
 
 

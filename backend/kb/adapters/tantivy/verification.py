@@ -7,6 +7,7 @@ from typing import Any
 import tantivy
 
 from kb.adapters.tantivy import query as queries
+from kb.adapters.tantivy.ranking import among
 from kb.domain.embeddings import ChunkKey
 from kb.domain.versions import Probe, own_sentence
 
@@ -27,6 +28,6 @@ def why_missing(probe: Probe, searcher: Any, schema: Any, total: int) -> str | N
     if words is None:
         return "the text index has none of its words"
     must = tantivy.Occur.Must
-    own = queries.among(words, [ChunkKey(probe.key)], schema)
+    own = among(words, [ChunkKey(probe.key)], schema)
     within = tantivy.Query.boolean_query([(must, own), (must, tantivy.Query.const_score_query(of_document, 0.0))])
     return None if searcher.search(within, 1, count=False).hits else "one of its own sentences does not find it"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kb.adapters.tantivy.analysis import ANALYZER_VERSION, cjk_terms, index_text, query_terms, word_terms
+from kb.adapters.tantivy.analysis import ANALYZER_VERSION, cjk_terms, in_order, index_text, query_terms, word_terms
 
 _SAMPLES = (
     "getUserName in my_module.py: HTTPServer v1.2.3, 3.14, C++ and C#; parse_query_lenient, a/b-c.d@e",
@@ -21,7 +21,7 @@ _SAMPLES = (
     unicodedata.normalize("NFD", "한국어를 café"),
     "\0 \ud800 🎉 \u200b x" + "y" * 90,
 )
-_GOLDEN = {"1": "6c5b683791323caf"}
+_GOLDEN = {"2": "cd69639941ffc502"}
 
 
 def _digest() -> str:
@@ -116,9 +116,11 @@ def test_a_text_analysed_piece_by_piece_has_the_terms_of_the_whole(text: str) ->
         "gram": words.triples,
         "cjk": cjk.pairs + cjk.starts,
         "cjk1": cjk.singles,
+        "order": in_order(text),
     }
     pieces = {field: sorted(terms.split()) for field, terms in index_text(text, "")}
     assert pieces == {field: sorted(terms) for field, terms in whole.items() if terms}
+    assert dict(index_text(text, "")).get("order", "").split() == in_order(text)
 
 
 @given(st.text(max_size=200))
