@@ -305,6 +305,15 @@ class FakeGatedChunks:
     def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
         return {key: stored for key, stored in self.library.visible().items() if key in keys}
 
+    def parents(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        kept = {chunk.chunk_id: (key, chunk) for key, chunk in self.library.chunks.items()}
+        found: dict[ChunkKey, StoredChunk] = {}
+        for key, stored in self.visible(keys).items():
+            if stored.chunk.parent_chunk_id in kept:
+                parent_key, parent = kept[stored.chunk.parent_chunk_id]
+                found[key] = replace(stored, key=parent_key, chunk=parent)
+        return found
+
     def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
         shown = self.library.visible()
         if key not in shown:

@@ -105,6 +105,7 @@ def cited(marker: int, hit: Hit, quotes: Sequence[Quote]) -> AnswerCitation:
         quote=chunk.text[first.start : first.end],
         relevance=hit.relevance,
         channels=hit.scores.channels,
+        is_edited=hit.stored.is_edited,
     )
 
 

@@ -174,6 +174,7 @@ def _nearest(hits: Sequence[Hit]) -> tuple[AnswerCitation, ...]:
             quote=hit.snippet,
             relevance=hit.relevance,
             channels=hit.scores.channels,
+            is_edited=hit.stored.is_edited,
         )
         for hit in hits
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kb.app.extents import meet
-from kb.app.ports import Chunks
+from kb.app.ports import Passages
 from kb.app.quotes import Quote, letters_of, likeness, locate
 from kb.domain.chunks import Chunk, StoredChunk
 from kb.domain.citations import Citation, cite
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 class PassageFinder:
     """Looks through the shown passages of one document after another."""
 
-    chunks: Chunks
+    chunks: Passages
 
     def find(self, doc_id: DocumentId, text: str, near: Place | None = None, *, tolerant: bool = False) -> Found | None:
         """Return where a quote stands: at `near` if it can be, else where it stands first.
@@ -76,7 +76,7 @@ class PassageFinder:
                 heapq.heappush(likest, (score, -number, stored))
                 if len(likest) > _CLOSE_LOOKS:
                     heapq.heappop(likest)
-        return first or self._nearest(likest, quote, near)
+        return first or self._nearest(likest, quote, near) or self._as_it_was(doc_id, quote)
 
     def again(self, doc_id: DocumentId, chunk: Chunk, *, tolerant: bool = False) -> Found | None:
         """Return where a passage of an earlier version stands now: as a whole, else its longest sentences."""
@@ -100,6 +100,11 @@ class PassageFinder:
                 return found
             best = best or found
         return best
+
+    def _as_it_was(self, doc_id: DocumentId, quote: Quote) -> Found | None:
+        """Return where the file says it, though a person changed that passage."""
+        found = (within(stored, quote) for stored in self.chunks.originals(doc_id))
+        return next((one for one in found if one is not None), None)
 
     def _passages(self, doc_id: DocumentId) -> Iterator[StoredChunk]:
         after = -1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
-from kb.app.facade.chunks import Chunks
+from kb.app.facade.chunks import Chunks, Mending
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
@@ -173,7 +173,12 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             rag=settings.rag,
             llm=settings.models.llm,
         ),
-        chunks=Chunks(parts.catalogue),
+        chunks=Chunks(
+            parts.catalogue,
+            Mending(
+                parts.layers, parts.layers, parts.channels.follow, lambda: events.changed("documents", "items", "index")
+            ),
+        ),
         viewer=Viewer(
             parts.catalogue,
             parts.reading,

@@ -66,11 +66,23 @@ class Chunks(Protocol):
     def chunk(self, chunk_id: ChunkId) -> ChunkInspection | None:
         """Return one chunk with its vectors."""
 
+    def every_chunk(
+        self, doc_id: DocumentId, after: int = -1, limit: int = 100, holding: str = ""
+    ) -> Page[ChunkInspection]:
+        """Return the chunks that hold some letters, also parents and those that people took out."""
+
+
+class Passages(Protocol):
+    """Chunks that can be found."""
+
     def chunks(self, doc_id: DocumentId, after: int = -1, limit: int = 100) -> Page[StoredChunk]:
         """Return the chunks of a document in order."""
 
+    def originals(self, doc_id: DocumentId) -> Sequence[StoredChunk]:
+        """Return the edited chunks of a document that can be seen, as the file says them."""
 
-class Catalogue(Documents, Items, Chunks, Protocol):
+
+class Catalogue(Documents, Items, Chunks, Passages, Protocol):
     """All lists of the library."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kb.contract.base import Open, Wire
+from kb.contract.base import Open, Wire, absent_when_none
 from kb.contract.citation import Citation
 
 
@@ -19,6 +19,8 @@ class AnswerCitation(Wire):
     channels: tuple[Annotated[Literal["lexical", "cjk", "vector", "graph"], Open], ...] = ()
     quote: str | None = None
     score: float | None = None
+    edited: bool | None = absent_when_none
+    """True when a person had changed the passage: the quote is theirs, the place that of what the file says."""
 
 
 class Claim(Wire):

@@ -62,6 +62,10 @@ class ChunkInspection(Wire):
     parent_chunk_id: str | None = None
     manually_edited: bool = False
     updated_at: AwareDatetime | None = None
+    state: Annotated[Literal["enabled", "disabled", "deleted"], Open] = "enabled"
+    text_hash: str | None = None
+    original_text: str | None = absent_when_none
+    """What the file says there, where a person changed it; the places are those of it."""
 
 
 class InspectRequest(Request):
@@ -71,11 +75,15 @@ class InspectRequest(Request):
 
 
 class ChunksRequest(Request):
-    """A page of the chunks of a document (path, `doc_id` or `item_id`), in order."""
+    """A page of the chunks of a document (path, `doc_id` or `item_id`), in order, with those people took out.
+
+    `query`: letters they hold, whatever case, width and white space.
+    """
 
     doc: str = Field(min_length=1, max_length=4_000)
     cursor: str | None = Field(default=None, max_length=4_000)
     limit: int = Field(default=50, ge=1, le=200)
+    query: str | None = Field(default=None, min_length=1, max_length=4_000)
 
 
 class ChunksPage(Wire):

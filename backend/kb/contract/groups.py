@@ -31,6 +31,15 @@ from kb.contract.index import CompactReport, CompactRequest, IndexReport, IndexV
 from kb.contract.ingest import IngestReport, IngestRequest
 from kb.contract.items import ItemRequest, Items, ItemsRequest, ItemView
 from kb.contract.jobs import Job, JobRequest, JobsPage, JobsRequest
+from kb.contract.layers import (
+    ChunkChange,
+    ChunkLayers,
+    ChunkRequest,
+    EditChunkRequest,
+    EnableChunkRequest,
+    LayersRequest,
+    RestoreRequest,
+)
 from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, LibrarySummary, ShowRequest
 from kb.contract.masked import Masked
 from kb.contract.replay import GenerationPreview
@@ -128,7 +137,25 @@ class ChunksGroup(Protocol):
         """Return one chunk."""
 
     def list(self, request: ChunksRequest) -> ChunksPage:
-        """Return a page of the chunks of a document."""
+        """Return a page of the chunks of a document, also of those that hold some letters."""
+
+    def edit(self, request: EditChunkRequest) -> ChunkChange:
+        """Let a chunk say something else; it is kept when the file is read again."""
+
+    def enable(self, request: EnableChunkRequest) -> ChunkChange:
+        """Take a chunk out of search, or put it back."""
+
+    def delete(self, request: ChunkRequest) -> ChunkChange:
+        """Take a chunk out for good; it stays so when the file is read again, until it is restored."""
+
+    def undo(self, request: ChunkRequest) -> ChunkChange:
+        """Undo the last change of a chunk."""
+
+    def restore(self, request: RestoreRequest) -> ChunkChange:
+        """Let a chunk be what the file says, or take one change off."""
+
+    def layers(self, request: LayersRequest) -> ChunkLayers:
+        """Return what people changed in chunks, and what of it fits no more."""
 
 
 class ViewerGroup(Protocol):

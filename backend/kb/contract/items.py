@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kb.contract.base import Open, Request, Wire
+from kb.contract.base import Open, Request, Wire, absent_when_none
 from kb.contract.coverage import CoverageTotals, CoverageUnit
 
 
@@ -45,6 +45,8 @@ class ItemEntry(Wire):
     needs_attention: bool = False
     next_step: str | None = None
     included: bool = True
+    nothing_searchable: bool | None = absent_when_none
+    """True when people took out every passage: nothing of it can be found."""
 
 
 class Items(Wire):

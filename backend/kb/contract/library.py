@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from kb.contract.base import Open, Request, Wire
+from kb.contract.base import Open, Request, Wire, absent_when_none
 from kb.contract.ingest import IngestWarning
 
 
@@ -40,6 +40,8 @@ class DocSummary(Wire):
     states: DocStates | None = None
     vector_count: int | None = None
     version: int | None = None
+    nothing_searchable: bool | None = absent_when_none
+    """True when people took out every passage: nothing of it can be found."""
 
 
 class DocumentsRequest(Request):

@@ -82,6 +82,9 @@ class View(Wire):
     title: str | None = None
     chunk_id: str | None = None
     citation: Citation | None = None
+    edited: bool | None = absent_when_none
+    """True when a person changed the passage: the place is where it came from, and `original` is what stands there."""
+    original: str | None = absent_when_none
 
 
 class ViewerContextRequest(Request):

@@ -44,6 +44,8 @@ class AnswerCitation:
     quote: str
     relevance: float
     channels: tuple[str, ...]
+    is_edited: bool = False
+    """A person had changed the passage when it was cited."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,10 +51,14 @@ class KeptBlock:
 
 @dataclass(frozen=True, slots=True)
 class KeptChunk:
-    """A chunk of any kept version; `is_shown` when it passes the final gate now."""
+    """A chunk of any kept version; `is_shown` when it passes the final gate now.
+
+    `original` is the same as the file says it, None where a person changed nothing.
+    """
 
     stored: StoredChunk
     is_shown: bool
+    original: StoredChunk | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,9 @@ class GatedChunks(Protocol):
     def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
         """Return those of `keys` that pass the final gate."""
 
+    def parents(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        """Return, for those of `keys` that are visible children, the parent whose text a context may give instead."""
+
     def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
         """Return up to `count` visible chunks on each side, in document order, `key` left out."""
 

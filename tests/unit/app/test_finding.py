@@ -27,6 +27,7 @@ class Passages:
     """The passages of one document."""
 
     stored: tuple[StoredChunk, ...]
+    as_it_was: tuple[StoredChunk, ...] = ()
 
     def chunk(self, chunk_id: ChunkId) -> ChunkInspection | None:
         raise AssertionError(chunk_id)
@@ -36,6 +37,10 @@ class Passages:
         following = tuple(s for s in self.stored if s.chunk.ordinal > after)
         rest = following[limit:]
         return Page(following[:limit], str(following[limit - 1].chunk.ordinal) if rest else None)
+
+    def originals(self, doc_id: DocumentId) -> tuple[StoredChunk, ...]:
+        assert doc_id == DOC
+        return self.as_it_was
 
 
 def cut_into(words: list[str], cuts: list[int], repeated: int) -> Passages:

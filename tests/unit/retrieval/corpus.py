@@ -74,9 +74,13 @@ class Gate:
     stored: Mapping[ChunkKey, StoredChunk]
     hidden: set[int] = field(default_factory=set)
     vectors: int | None = None
+    parent_of: Mapping[ChunkKey, StoredChunk] = field(default_factory=dict)
 
     def visible(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
         return {key: self.stored[key] for key in keys if key in self.stored and key not in self.hidden}
+
+    def parents(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        return {key: self.parent_of[key] for key in self.visible(keys) if key in self.parent_of}
 
     def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:
         return [s for s in self.stored.values() if 0 < abs(s.key - key) <= count and s.path == self.stored[key].path]

@@ -118,6 +118,7 @@ def _citation_object(cited: AnswerCitation) -> dict[str, object]:
         "quote": cited.quote,
         "relevance": cited.relevance,
         "channels": cited.channels,
+        **({"edited": True} if cited.is_edited else {}),
     }
 
 
@@ -131,6 +132,7 @@ def _citation(value: dict[str, Any]) -> AnswerCitation:
         quote=value["quote"],
         relevance=value["relevance"],
         channels=tuple(value["channels"]),
+        is_edited=bool(value.get("edited")),
     )
 
 

@@ -14,7 +14,7 @@ from kb.adapters.sqlite.failures import translated
 from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS, VISIBLE_DOCUMENTS, SqliteGatedChunks
 from kb.adapters.sqlite.items import ITEM_COLUMNS, item_from
 from kb.adapters.sqlite.ledger import NOTHING, coverage_from, line_coverage
-from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.adapters.sqlite.rows import ORIGINAL, STORED_CHUNK, as_the_file_says, stored_chunk
 from kb.domain.accounting import ledger_of, totals, unread
 from kb.domain.catalogue import ChunkInspection, EmbeddingInfo, ItemRow, LibrarySummary, Page
 from kb.domain.chunks import StoredChunk
@@ -142,6 +142,12 @@ class SqliteCatalogue:
         rows.close()
         shown = tuple(map(self._inspection, found[:limit]))
         return Page(shown, str(shown[-1].stored.chunk.ordinal) if len(found) > limit else None)
+
+    def originals(self, doc_id: DocumentId) -> Sequence[StoredChunk]:
+        """Return the edited chunks of a document that can be seen, as the file says them."""
+        sql = f"SELECT {STORED_CHUNK} FROM {VISIBLE_CHUNKS} AND c.doc_id = ? AND c.manually_edited = 1"
+        edited = map(stored_chunk, self._library.rows(f"{sql} ORDER BY c.ordinal", (doc_id,)))
+        return [as_the_file_says(stored, self._library.row(ORIGINAL, (stored.key,))) for stored in edited]
 
     def _inspection(self, row: Row) -> ChunkInspection:
         stored = stored_chunk(row)

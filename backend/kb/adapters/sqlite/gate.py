@@ -74,6 +74,12 @@ KEPT_MAY_BE_SEEN = (
 )
 """The gate for earlier versions, which only an old citation opens: what a person hid stays hidden there too."""
 
+# What people changed or took out in a passage still stands in its parent as it was: such a parent is not given.
+_PARENT_SHOWN = (
+    "c.enabled = 1 AND c.role = 'parent' AND NOT EXISTS (SELECT 1 FROM chunks s WHERE s.doc_id = c.doc_id"
+    " AND s.chunking_key = c.chunking_key AND s.parent_chunk_id = c.chunk_id"
+    " AND (s.enabled = 0 OR s.manually_edited = 1))"
+)
 _UNREAD = ("failed", "waiting", "unsupported")
 
 
@@ -104,6 +110,23 @@ class SqliteGatedChunks:
             for row in self._library.rows(sql, part):
                 stored = stored_chunk(row)
                 found[stored.key] = stored
+        return found
+
+    def parents(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
+        """Return the parents of those of `keys` that are visible children; none where people changed any child of it."""
+        found: dict[ChunkKey, StoredChunk] = {}
+        gate = self._by_chunk.replace(_CHUNK_SHOWN, _PARENT_SHOWN)
+        for part in _parts(keys):
+            marks = ",".join("?" * len(part))
+            sql = (
+                f"SELECT c.chunk_key, c.parent_chunk_id FROM {self._by_chunk} AND c.parent_chunk_id IS NOT NULL"
+                f" AND c.chunk_key IN ({marks})"
+            )
+            parent_of = {ChunkKey(key): parent for key, parent in self._library.rows(sql, part)}
+            parents = sorted(set(parent_of.values()))
+            sql = f"SELECT {STORED_CHUNK} FROM {gate} AND c.chunk_id IN ({','.join('?' * len(parents))})"
+            stored = {one.chunk.chunk_id: one for one in map(stored_chunk, self._library.rows(sql, parents))}
+            found |= {key: stored[parent] for key, parent in parent_of.items() if parent in stored}
         return found
 
     def neighbours(self, key: ChunkKey, count: int) -> Sequence[StoredChunk]:

@@ -21,7 +21,6 @@ from kb.domain.layers import Layer, LayerKind, applied
 from kb.domain.reattaching import AROUND
 from kb.domain.recipes import ChunkId
 
-_OUT = (LayerKind.DISABLED, LayerKind.DELETED)
 _BESIDE = 3
 
 _SHOWN = f"""
@@ -146,7 +145,8 @@ class SqliteLayers:
         """Take a passage out for good: it is listed as deleted until it is restored."""
         with self._library.transaction() as connection:
             shown = _shown(connection, chunk_id)
-            _require_standing(connection, shown)
+            if _is_deleted(connection, shown):
+                return
             _put(connection, shown, LayerKind.DELETED, "", ())
             _settle(connection, shown.item_id, [shown.key])
 
@@ -232,9 +232,13 @@ def _shown(connection: sqlite3.Connection, chunk_id: str) -> _Shown:
     return shown
 
 
+def _is_deleted(connection: sqlite3.Connection, shown: _Shown) -> bool:
+    sql = f"{_ON} AND l.state = 'active' AND l.kind = 'deleted'"
+    return connection.execute(sql, (shown.key,)).fetchone() is not None
+
+
 def _require_standing(connection: sqlite3.Connection, shown: _Shown) -> None:
-    found = connection.execute(f"{_ON} AND l.state = 'active' AND l.kind = 'deleted'", (shown.key,)).fetchone()
-    if found is not None:
+    if _is_deleted(connection, shown):
         raise Conflict("the passage was deleted", hint="restore it first: `kb chunks undo` or `kb chunks restore`")
 
 

@@ -12,7 +12,7 @@ from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import KEPT_MAY_BE_SEEN, SqliteGatedChunks
 from kb.adapters.sqlite.ledger import masked_from
 from kb.adapters.sqlite.payloads import payload_from, warnings_from
-from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.adapters.sqlite.rows import ORIGINAL, STORED_CHUNK, as_the_file_says, stored_chunk
 from kb.domain.blocks import BlockKind
 from kb.domain.chunks import StoredChunk
 from kb.domain.items import MediaType
@@ -34,7 +34,7 @@ _PASSAGES = f"""
 SELECT {STORED_CHUNK} FROM chunks c JOIN documents d ON d.doc_id = c.doc_id
 JOIN document_versions v ON v.doc_id = c.doc_id AND v.chunking_key = c.chunking_key
 JOIN items i ON i.item_id = v.item_id JOIN chunkings k ON k.chunking_key = c.chunking_key
-WHERE c.doc_id = ? AND c.enabled = 1 AND c.role <> 'parent' AND {KEPT_MAY_BE_SEEN}
+WHERE c.doc_id = ? AND c.role <> 'parent' AND {KEPT_MAY_BE_SEEN}
 AND v.number = (SELECT max(number) FROM document_versions n WHERE n.item_id = v.item_id AND n.doc_id = v.doc_id
   AND n.state NOT IN ('purging','purged'))
 ORDER BY c.ordinal
@@ -92,12 +92,16 @@ class SqliteReading:
         if row is None:
             return None
         stored = stored_chunk(row)
-        return KeptChunk(stored, stored.key in self._gate.visible([stored.key]))
+        original = self._original_of(stored) if stored.is_edited else None
+        return KeptChunk(stored, stored.key in self._gate.visible([stored.key]), original)
 
     def passages(self, doc_id: DocumentId) -> tuple[StoredChunk, ...]:
-        """Return the passages of a shown or superseded version, in order."""
+        """Return the passages of a shown or superseded version as the file says them, in order."""
         chunks = {row[0]: stored_chunk(row) for row in self._library.rows(_PASSAGES, (doc_id,))}
-        return tuple(chunks.values())
+        return tuple(self._original_of(stored) if stored.is_edited else stored for stored in chunks.values())
+
+    def _original_of(self, stored: StoredChunk) -> StoredChunk:
+        return as_the_file_says(stored, self._library.row(ORIGINAL, (stored.key,)))
 
     def blocks(self, doc_id: DocumentId) -> tuple[KeptBlock, ...]:
         """Return the blocks of a kept document, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,18 @@ def _strings(text: str) -> tuple[str, ...]:
 def _ids(text: str) -> tuple[BlockId, ...]:
     """Read what `ids_json` wrote: ids hold nothing to escape."""
     return tuple(map(BlockId, text[2:-2].split('","'))) if len(text) > len("[]") else ()
+
+
+ORIGINAL = "SELECT text, segments_json, token_estimate FROM chunk_originals WHERE chunk_key = ?"
+"""What a chunk said before any layer, for `as_the_file_says`."""
+
+
+def as_the_file_says(stored: StoredChunk, row: Sequence[Any] | None) -> StoredChunk:
+    """Return a chunk with the row of `ORIGINAL`, which is None for one that nobody edited."""
+    if row is None:
+        return stored
+    chunk = replace(stored.chunk, text=row[0], segments=LazySegments(row[1]), token_estimate=row[2])
+    return replace(stored, chunk=chunk)
 
 
 def stored_chunk(row: Sequence[Any]) -> StoredChunk:

@@ -22,6 +22,7 @@ from kb.answering.pipeline import AnswerPipeline
 from kb.app.bootstrap.generations import GenerationParts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.searching import ServingRetriever
+from kb.app.channels import Channels
 from kb.app.config_file import Configuration
 from kb.app.counting import EvidenceFinder
 from kb.app.watching import Compared
@@ -85,6 +86,11 @@ class Parts(GenerationParts):
             ground_store=SqliteGroundStore(self.library),
             ground_reader=WorkspaceGround(configuration.workspace),
         )
+
+    @made_once
+    def channels(self) -> Channels:
+        """Return what lets the indexes follow a change of passages."""
+        return Channels(self)
 
     @made_once
     def compared(self) -> Compared:
@@ -155,7 +161,7 @@ class Parts(GenerationParts):
 
     def close(self) -> None:
         """Stop children and let go of files."""
-        for name in ("reader", "chroma", "scan", "text_index"):
+        for name in ("channels", "reader", "chroma", "scan", "text_index"):
             part = self.__dict__.get(name)
             if part is not None:
                 part.close()

@@ -20,6 +20,7 @@ from kb.adapters.sqlite.integrity import SqliteIntegrity
 from kb.adapters.sqlite.items import SqliteItemStore
 from kb.adapters.sqlite.job_control import SqliteJobControl
 from kb.adapters.sqlite.jobs import SqliteJobStore
+from kb.adapters.sqlite.layers import SqliteLayers
 from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.reading import SqliteReading
@@ -70,6 +71,11 @@ class LibraryParts:
     def chunks(self) -> SqliteGatedChunks:
         """Return the final gate."""
         return SqliteGatedChunks(self.library)
+
+    @made_once
+    def layers(self) -> SqliteLayers:
+        """Return what people change in passages."""
+        return SqliteLayers(self.library)
 
     @made_once
     def catalogue(self) -> SqliteCatalogue:

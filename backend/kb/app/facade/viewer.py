@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kb.app.extents import Extent, meet
-from kb.app.finding import Found, PassageFinder, within_or_across
+from kb.app.finding import Found, PassageFinder, within, within_or_across
 from kb.app.marking import Marks, Pages, marks_at, marks_of
 from kb.app.originals import Originals, kind_by_name
 from kb.app.ports import Catalogue, Reading
@@ -21,6 +21,7 @@ from kb.domain.chunks import StoredChunk
 from kb.domain.citations import Citation, cite
 from kb.domain.errors import NotFound
 from kb.domain.items import MediaType
+from kb.domain.layers import changes_between, original_range
 from kb.domain.paths import WorkspacePath
 from kb.domain.reading import KeptChunk, Original
 from kb.domain.recipes import ChunkId, DocumentId
@@ -134,7 +135,13 @@ class Viewer:
             if moved is not None:
                 return self._view(moved.stored, "moved", moved if quote else None)
         found = self._within(kept, quote) if quote else None
-        return self._view(kept.stored, "exact" if kept.is_shown else "gone", found)
+        if found is None and quote and kept.original is not None:
+            # An answer of before the edit quotes what the file says.
+            found = within(kept.original, Quote.of(quote))
+        view = self._view(kept.stored, "exact" if kept.is_shown else "gone", found)
+        if kept.original is None:
+            return view
+        return view.model_copy(update={"edited": True, "original": _original_words(kept, found)})
 
     def _within(self, kept: KeptChunk, quote: str) -> Found | None:
         """Return where a quote stands in a passage; one that runs over its edge is marked on both sides."""
@@ -250,6 +257,22 @@ def _view(
             "citation": citation_to_wire(citation),
         }
     )
+
+
+def _original_words(kept: KeptChunk, found: Found | None) -> str:
+    """Return what the file says where something was found in a passage that a person changed, else all of it."""
+    original = (kept.original or kept.stored).chunk
+    chunk = found.stored.chunk if found else original
+    if (
+        found is None
+        or chunk.chunk_id != original.chunk_id
+        or chunk.text not in {kept.stored.chunk.text, original.text}
+    ):
+        return original.text[own_start(original.text, original.segments) :]
+    if chunk.text == original.text:
+        return original.text[found.start : found.end]
+    changes = changes_between(original.text, chunk.text)
+    return original.text[slice(*original_range(changes, found.start, found.end))]
 
 
 def _is_recognised(row: ItemRow) -> bool:

@@ -71,6 +71,7 @@ def _citation(cited: AnswerCitation) -> parts.AnswerCitation:
         channels=channels_to_wire(cited.channels),
         quote=cited.quote or None,
         score=cited.relevance if is_candidate else None,
+        edited=cited.is_edited or None,
     )
 
 

@@ -45,6 +45,7 @@ def summary_to_wire(summary: DocumentSummary, states: wire.DocStates | None = No
         states=states,
         vector_count=summary.vector_count,
         version=summary.version,
+        nothing_searchable=_is_nothing(summary.chunk_count, summary.searchable),
     )
 
 
@@ -90,6 +91,7 @@ def item_to_wire(row: ItemRow) -> wire_items.ItemEntry:
         needs_attention=needs_attention(item, row.unread),
         next_step=next_step(item, row.unread),
         included=row.included,
+        nothing_searchable=_is_nothing(row.chunk_count, row.searchable),
     )
 
 
@@ -127,6 +129,11 @@ def masked_to_wire(path: WorkspacePath, doc_id: str, masked: Iterable[MaskedSecr
         for secret in masked
     ]
     return wire_masked.Masked(doc_path=path, doc_id=doc_id, masked=tuple(places))
+
+
+def _is_nothing(chunks: int, searchable: int | None) -> bool | None:
+    """Return True when a document has passages and people took out every one of them."""
+    return True if chunks and searchable == 0 else None
 
 
 def _unit(unit: CoverageUnit) -> wire_coverage.CoverageUnit:
