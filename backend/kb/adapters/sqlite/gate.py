@@ -4,20 +4,19 @@
 
 from __future__ import annotations
 
-import re
+import json
 import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.pace import Pace
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
+from kb.adapters.sqlite.scope import in_any_collection, teach_globs
 from kb.domain.chunks import StoredChunk
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
-from kb.domain.globs import glob_pattern
 from kb.domain.metadata import formats_of
 from kb.domain.search import SearchFilters
 from kb.retrieval.ports import LibraryFacts
@@ -74,11 +73,11 @@ KEPT_MAY_BE_SEEN = (
 )
 """The gate for earlier versions, which only an old citation opens: what a person hid stays hidden there too."""
 
-# What people changed or took out in a passage still stands in its parent as it was: such a parent is not given.
+# A parent must not say what its passages no longer do: changed with them it is given, else not.
 _PARENT_SHOWN = (
-    "c.enabled = 1 AND c.role = 'parent' AND NOT EXISTS (SELECT 1 FROM chunks s WHERE s.doc_id = c.doc_id"
-    " AND s.chunking_key = c.chunking_key AND s.parent_chunk_id = c.chunk_id"
-    " AND (s.enabled = 0 OR s.manually_edited = 1))"
+    "c.enabled = 1 AND c.role = 'parent' AND (c.manually_edited = 1 OR NOT EXISTS (SELECT 1 FROM chunks s"
+    " WHERE s.doc_id = c.doc_id AND s.chunking_key = c.chunking_key AND s.parent_chunk_id = c.chunk_id"
+    " AND (s.enabled = 0 OR s.manually_edited = 1)))"
 )
 _UNREAD = ("failed", "waiting", "unsupported")
 
@@ -113,7 +112,7 @@ class SqliteGatedChunks:
         return found
 
     def parents(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, StoredChunk]:
-        """Return the parents of those of `keys` that are visible children; none where people changed any child of it."""
+        """Return the parents of those of `keys` that are visible children; none that says what they no longer do."""
         found: dict[ChunkKey, StoredChunk] = {}
         gate = self._by_chunk.replace(_CHUNK_SHOWN, _PARENT_SHOWN)
         for part in _parts(keys):
@@ -143,9 +142,13 @@ class SqliteGatedChunks:
     def matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
         """Return the keys of visible chunks that meet `filters`, rising."""
         conditions, values = _conditions(filters)
-        sql = f"SELECT c.chunk_key FROM {self._by_document}{conditions}"
         if filters.path_glob is not None:
-            _teach_globs(self._library.reader())
+            teach_globs(self._library.reader())
+        if filters.collections:
+            within, own = in_any_collection(self._library.reader(), filters.collections)
+            conditions += f" AND {within}"
+            values += own
+        sql = f"SELECT c.chunk_key FROM {self._by_document}{conditions}"
         # Sorted here: as part of the query it takes three times as long as the query itself.
         return sorted({ChunkKey(key) for (key,) in self._library.rows(sql, values)})
 
@@ -293,20 +296,17 @@ def _conditions(filters: SearchFilters) -> tuple[str, list[Any]]:
         named = f"d.source_type IN ({','.join('?' * len(filters.source_types))}) AND d.source_type <> 'markdown'"
         conditions.append(f"({named} OR d.media_type IN ({','.join('?' * len(formats))}))")
         values += (*filters.source_types, *formats)
+    if filters.items:
+        conditions.append("i.item_id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(filters.items))
+    if filters.changed_from is not None:
+        # Times are kept with their zone in front of nothing else: their first ten letters are the day.
+        conditions.append("substr(d.updated_at, 1, 10) >= ?")
+        values.append(filters.changed_from.isoformat())
+    if filters.changed_to is not None:
+        conditions.append("substr(d.updated_at, 1, 10) <= ?")
+        values.append(filters.changed_to.isoformat())
     return "".join(f" AND {condition}" for condition in conditions), values
-
-
-def _teach_globs(connection: sqlite3.Connection) -> None:
-    connection.create_function("path_matches", 2, _path_matches, deterministic=True)
-
-
-def _path_matches(glob: str, path: str) -> bool:
-    return _pattern(glob).match(path) is not None
-
-
-@lru_cache(maxsize=64)
-def _pattern(glob: str) -> re.Pattern[str]:
-    return glob_pattern(glob)
 
 
 def _parts(keys: Sequence[ChunkKey], size: int = 500) -> list[Sequence[ChunkKey]]:
