@@ -1,0 +1,1 @@
+"""Keys of servers, in the system's own key store."""

@@ -1,0 +1,1 @@
+"""Models that order passages by how well they answer a question."""
