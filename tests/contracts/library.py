@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kb.domain.chunks import ChunkRole
 from kb.domain.coverage import CoverageUnit
 from kb.domain.embeddings import ChunkKey
 from kb.domain.files import FileIdentity, ScannedFile
@@ -337,6 +338,16 @@ class GatedChunksContract:
         assert [s.chunk.text for s in ports.gate.neighbours(keys["Two."], 1)] == ["One.", "Three."]
         assert [s.chunk.text for s in ports.gate.neighbours(keys["Two."], 2)] == ["One.", "Three.", "Four."]
         assert list(ports.gate.neighbours(keys["Two."], 0)) == []
+
+    def test_a_child_has_a_parent_that_is_no_candidate_itself(self, ports: Ports) -> None:
+        ports.publish(staged("a.md", "One.", "Two.", parents=True), staged("b.md", "Alone."))
+        keys = {s.chunk.text: key for key, s in ports.gate.visible(ports.gate.matching(EVERYTHING)).items()}
+        parents = ports.gate.parents([keys["One."], keys["Alone."], ChunkKey(9999)])
+        assert {key: stored.chunk.role for key, stored in parents.items()} == {keys["One."]: ChunkRole.PARENT}
+        parent = parents[keys["One."]]
+        assert "One." in parent.chunk.text
+        assert "Two." in parent.chunk.text
+        assert ports.gate.visible([parent.key]) == {}
 
     def test_a_key_that_is_hidden_or_unknown_shows_nothing(self, ports: Ports) -> None:
         ports.publish(staged("a.md", "One."))
