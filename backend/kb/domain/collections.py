@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
 
+from kb.domain.collection_settings import Settings
 from kb.domain.errors import InvalidInput
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import formats_of
-
-Settings: TypeAlias = Mapping[str, str | int | float | bool]
 
 MOST_COLLECTIONS = 1_000
 MOST_RULES = 50
 _LONGEST_NAME = 200
 _LONGEST_VALUE = 1_000
 _WILD = frozenset("*?[")
-_MODES = ("fixed", "structure", "parent-child")
-# PRD section 8.1: range and default.
-_CHUNKING = {
-    "target_characters": (400, 8_000, 1_600),
-    "overlap_characters": (0, 3_200, 160),
-    "parent_characters": (1_600, 16_000, 4_800),
-    "child_characters": (300, 4_000, 900),
-}
-# PRD section 7.3.
-_WHOLE = {
-    "top_k": (1, 20),
-    "candidate_multiplier": (2, 10),
-    "context_max_characters": (2_000, 48_000),
-    "adjacent_chunk_count": (0, 2),
-}
-_SHARES = {
-    "minimum_vector_similarity": (0.0, 1.0),
-    "fts_weight": (0.0, 2.0),
-    "vector_weight": (0.0, 2.0),
-    "graph_weight": (0.0, 2.0),
-}
-_WORDS = {"rerank": ("off", "local", "model"), "fusion": ("score", "rrf")}
-_WEIGHTS = ("fts_weight", "vector_weight", "graph_weight")
 
 
 class RuleKind(StrEnum):
@@ -141,6 +115,16 @@ class Collection:
         return any(rule.matches(facts) for rule in self.rules)
 
 
+@dataclass(frozen=True, slots=True)
+class CollectionItem:
+    """An item of a collection; `is_added` when a person put it in, else a rule did."""
+
+    item_id: str
+    path: str
+    state: str
+    is_added: bool
+
+
 def checked_name(name: str) -> str:
     """Return a name in NFC without spaces around it.
 
@@ -156,64 +140,3 @@ def checked_name(name: str) -> str:
 def name_key(name: str) -> str:
     """Return what two names have in common that people would take for the same: NFKC, without case."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
-
-
-def checked_chunking(given: Mapping[str, object]) -> Settings:
-    """Return all five chunking settings; those not given have the defaults of PRD section 8.1.
-
-    Raises:
-        InvalidInput: one is unknown, of the wrong kind or out of its range.
-    """
-    _refuse_unknown(given, ("mode", *_CHUNKING))
-    mode = given.get("mode", "structure")
-    if not isinstance(mode, str) or mode not in _MODES:
-        raise InvalidInput("mode is not a chunking mode", hint=f"use one of {', '.join(_MODES)}")
-    settings: dict[str, str | int | float | bool] = {"mode": mode}
-    for name, (least, most, default) in _CHUNKING.items():
-        settings[name] = _whole(name, given.get(name, default), least, most)
-    limit = int(settings["target_characters"]) * 2 // 5
-    if int(settings["overlap_characters"]) > limit:
-        raise InvalidInput(
-            "overlap_characters is more than 40 % of target_characters", hint=f"it is at most {limit:,} here"
-        )
-    return settings
-
-
-def checked_retrieval(given: Mapping[str, object]) -> Settings:
-    """Return those retrieval settings that are given.
-
-    Raises:
-        InvalidInput: one is unknown, of the wrong kind or out of its range (PRD section 7.3).
-    """
-    _refuse_unknown(given, (*_WHOLE, *_SHARES, *_WORDS))
-    settings: dict[str, str | int | float | bool] = {}
-    for name, value in given.items():
-        if name in _WHOLE:
-            settings[name] = _whole(name, value, *_WHOLE[name])
-        elif name in _SHARES:
-            settings[name] = _share(name, value, *_SHARES[name])
-        elif isinstance(value, str) and value in _WORDS[name]:
-            settings[name] = value
-        else:
-            raise InvalidInput(f"{name} is none of its words", hint=f"use one of {', '.join(_WORDS[name])}")
-    if all(settings.get(name) == 0 for name in _WEIGHTS):
-        raise InvalidInput("all channels have the weight 0", hint="give at least one a weight above 0")
-    return settings
-
-
-def _refuse_unknown(given: Mapping[str, object], known: Sequence[str]) -> None:
-    unknown = sorted(set(given).difference(known))
-    if unknown:
-        raise InvalidInput(f"there is no setting {unknown[0][:64]!r}", hint=f"there are {', '.join(known)}")
-
-
-def _whole(name: str, value: object, least: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InvalidInput(f"{name} is out of its range", hint=f"it is a whole number from {least:,} to {most:,}")
-    return value
-
-
-def _share(name: str, value: object, least: float, most: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-        raise InvalidInput(f"{name} is out of its range", hint=f"it is a number from {least:g} to {most:g}")
-    return float(value)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.failures import translated
 from kb.adapters.sqlite.pace import Pace
 from kb.adapters.sqlite.rows import STORED_CHUNK, stored_chunk
 from kb.adapters.sqlite.scope import in_any_collection, teach_globs
@@ -145,7 +146,8 @@ class SqliteGatedChunks:
         if filters.path_glob is not None:
             teach_globs(self._library.reader())
         if filters.collections:
-            within, own = in_any_collection(self._library.reader(), filters.collections)
+            with translated():
+                within, own = in_any_collection(self._library.reader(), filters.collections)
             conditions += f" AND {within}"
             values += own
         sql = f"SELECT c.chunk_key FROM {self._by_document}{conditions}"

@@ -12,15 +12,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from kb.domain.collections import (
-    Collection,
-    CollectionRule,
-    ItemFacts,
-    RuleKind,
-    Settings,
-    checked_chunking,
-    checked_retrieval,
-)
+from kb.domain.collection_settings import Settings, checked_chunking, checked_retrieval
+from kb.domain.collections import Collection, CollectionRule, ItemFacts, RuleKind
 from kb.domain.errors import InvalidInput
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import formats_of
@@ -83,9 +76,12 @@ def in_any_collection(connection: sqlite3.Connection, collection_ids: Sequence[s
     return sql, [value for _, values in parts for value in values]
 
 
-def stored_collections(connection: sqlite3.Connection, where: str = "k.archived_at IS NULL") -> list[Collection]:
+def stored_collections(
+    connection: sqlite3.Connection, where: str = "k.archived_at IS NULL", values: Sequence[str] = ()
+) -> list[Collection]:
     """Return the collections that meet a condition on collections k, by position."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM collections k WHERE {where} ORDER BY k.position, k.name_key")
+    sql = f"SELECT {_COLUMNS} FROM collections k WHERE {where} ORDER BY k.position, k.name_key"
+    rows = connection.execute(sql, values)
     return [_collection(row) for row in rows.fetchall()]
 
 
