@@ -135,11 +135,14 @@ class EmbeddingSettings(Section):
     )
     model: str = Field("multilingual-e5-small", description="Folder of the model, or its name on the server.")
     base_url: str = Field("", description="Of the server, such as `http://127.0.0.1:11434/v1`.")
-    key_name: str = Field("", description="Under which name the server's key stands in the system's key store.")
+    key_name: str = Field("", description="Name of the server's key in the system's key store; `embedding` if empty.")
     query_prefix: str = Field("", description="Put before every question that goes to the server.")
     passage_prefix: str = Field("", description="Put before every passage that goes to the server.")
     max_tokens: int = Field(512, ge=64, le=1_048_576, description="Window of the model on the server.")
     timeout_seconds: float = Field(30, ge=1, le=600, description="For one request to the server.")
+    allow_plain_http: bool = Field(
+        default=False, description="Unencrypted to other computers, too; to this one it always may be."
+    )
 
 
 class LanguageModelSettings(Section):
@@ -176,8 +179,11 @@ class RerankSettings(Section):
     )
     model: str = Field("", description="Folder of the model, or its name on the server.")
     base_url: str = Field("", description="Cohere- or Jina-compatible, such as `https://api.jina.ai/v1`.")
-    key_name: str = Field("", description="Under which name the server's key stands in the system's key store.")
+    key_name: str = Field("", description="Name of the server's key in the system's key store; `rerank` if empty.")
     timeout_seconds: float = Field(15, ge=0.1, le=120, description="For one request to the server.")
+    allow_plain_http: bool = Field(
+        default=False, description="Unencrypted to other computers, too; to this one it always may be."
+    )
 
 
 class ModelsSettings(Section):

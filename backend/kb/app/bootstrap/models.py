@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
-from collections.abc import Sequence
-from pathlib import Path
+import time
 from typing import TYPE_CHECKING
 
 from kb.adapters.sqlite.generations import SqliteGenerations
-from kb.app.bootstrap.library import LibraryParts
+from kb.app.bootstrap.connections import ConnectionParts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.searching import Turnstile
 from kb.app.config_file import Configuration
@@ -17,20 +17,30 @@ from kb.app.counting import CountingEmbedder
 from kb.app.models import find_folder, find_language_model
 from kb.domain.answers import ModelRef
 from kb.domain.embeddings import EmbeddingModel
+from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable
 from kb.domain.generations import Generation, Recipe
+
+_ENDPOINT = "openai_compatible"
+_AT_ONCE = 16
+"""Passages that wait for a server together: threads cost nothing there, and go in one request."""
+_ASKING_S = 5.0
+_PATIENCE_S = 30.0
+"""After a server could not be asked it is left alone for so long."""
+_RENEWED = ("retriever", "wanted", "recipe", "embedder", "maker")
 
 if TYPE_CHECKING:
     from kb.adapters.models.language.llama_cpp_model import LlamaCppModel
 
 
-class ModelParts(LibraryParts):
+class ModelParts(ConnectionParts):
     """What embeds and what writes."""
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         self.model_problem: ModelUnavailable | None = None
         self._wanted_embedder: CountingEmbedder | None = None
+        self._asked_in_vain: tuple[float, ModelUnavailable] | None = None
         self.turnstile = Turnstile()
         self._models_lock = threading.RLock()
         self._language_models: dict[str, LlamaCppModel] = {}
@@ -64,7 +74,9 @@ class ModelParts(LibraryParts):
             ModelUnavailable: it is not installed, or damaged.
         """
         if self._wanted_embedder is None:
-            self._wanted_embedder = self._load_embedder(self.settings.models.embedding.model)
+            wanted = self.settings.models.embedding
+            is_server = wanted.provider == _ENDPOINT
+            self._wanted_embedder = self._of_server() if is_server else self._load_embedder(wanted.model)
         return self._wanted_embedder
 
     def embedder_of(self, recipe: Recipe) -> CountingEmbedder:
@@ -73,10 +85,15 @@ class ModelParts(LibraryParts):
         Raises:
             ModelUnavailable: it is not installed any more.
         """
-        for find in (self.wanted_embedder, lambda: self._load_embedder(recipe.model_name)):
+        if recipe.model is not None and recipe.model.provider == _ENDPOINT:
+            return self._of_its_server(recipe.model)
+        if self.settings.models.embedding.provider != _ENDPOINT:
             with contextlib.suppress(ModelUnavailable):
-                if (found := find()).model == recipe.model:
-                    return found
+                if (wanted := self.wanted_embedder()).model == recipe.model:
+                    return wanted
+        with contextlib.suppress(ModelUnavailable):
+            if (found := self._load_embedder(recipe.model_name)).model == recipe.model:
+                return found
         for place in self.model_places:
             for folder in sorted(place.iterdir()) if place.is_dir() else ():
                 with contextlib.suppress(ModelUnavailable):
@@ -128,9 +145,101 @@ class ModelParts(LibraryParts):
             return self._language_models[file.id]
 
     @property
-    def model_places(self) -> Sequence[Path]:
-        """Return the folders in which models lie, the first that has one wins."""
-        return [self.configuration.locations.bundled_models, self.configuration.data_dir / "models"]
+    def embedding_workers(self) -> int:
+        """Return how many passages are embedded at once."""
+        at_once = _AT_ONCE if self.settings.models.embedding.provider == _ENDPOINT else os.cpu_count() or 1
+        return self.settings.indexing.max_parallel_embeddings or at_once
+
+    def ask_dimensions(self) -> int:
+        """Ask the embedding server of the settings how many dimensions its model has, and go by it from now on.
+
+        Raises:
+            ModelUnavailable: it does not answer, refuses, or gives no vector.
+            InvalidSettings: there is no such server in the settings.
+        """
+        from kb.adapters.models.embedding.endpoint import ask_dimensions
+
+        wanted, address = self.settings.models.embedding, self.address("embedding")
+        dimensions = ask_dimensions(self.server("embedding"), wanted.model, wanted.timeout_seconds)
+        is_new = self.known_dimensions.get(address.base_url, wanted.model) != dimensions
+        self._asked_in_vain = None
+        if is_new:
+            self.known_dimensions.keep(address.base_url, wanted.model, dimensions)
+        with self.making:
+            if is_new or self._wanted_embedder is None:
+                self._wanted_embedder = self.model_problem = None
+                for name in _RENEWED:
+                    self.__dict__.pop(name, None)
+        return dimensions
+
+    def look_for_server(self) -> None:
+        """Ask a server again that could not be asked for its dimensions before; others are known already."""
+        if self.settings.models.embedding.provider == _ENDPOINT and self._wanted_embedder is None:
+            with contextlib.suppress(KebabError), self.making:
+                self.wanted_embedder()
+                self.model_problem = None
+                for name in _RENEWED:
+                    self.__dict__.pop(name, None)
+
+    def _of_server(self) -> CountingEmbedder:
+        """Return the embedder of the server in the settings; asks it for its dimensions, once."""
+        from kb.adapters.models.embedding.endpoint import ask_dimensions, endpoint_model
+
+        wanted = self.settings.models.embedding
+        try:
+            address = self.address("embedding")
+            dimensions = self.known_dimensions.get(address.base_url, wanted.model)
+            if dimensions is None:
+                self._require_patience()
+                patience = min(wanted.timeout_seconds, _ASKING_S)
+                dimensions = ask_dimensions(self.server("embedding"), wanted.model, patience)
+                self.known_dimensions.keep(address.base_url, wanted.model, dimensions)
+        except ModelUnavailable as error:
+            self._asked_in_vain = self._asked_in_vain or (time.monotonic(), error)
+            raise
+        except KebabError as error:
+            raise ModelUnavailable(error.message, hint=error.hint) from error
+        return self._embedder_at(
+            endpoint_model(
+                wanted.model,
+                address.base_url,
+                address.host,
+                dimensions,
+                wanted.query_prefix,
+                wanted.passage_prefix,
+                wanted.max_tokens,
+            )
+        )
+
+    def _require_patience(self) -> None:
+        if self._asked_in_vain is not None:
+            since, error = self._asked_in_vain
+            if time.monotonic() - since < _PATIENCE_S:
+                raise type(error)(error.message, hint=error.hint)
+            self._asked_in_vain = None
+
+    def _of_its_server(self, model: EmbeddingModel) -> CountingEmbedder:
+        """Return the embedder of a library made by a server, as long as the settings name that server.
+
+        Its questions could be sent there all the same; but whoever took an address out of the settings does not
+        expect that.
+        """
+        with contextlib.suppress(KebabError):
+            is_named = self.settings.models.embedding.provider == _ENDPOINT
+            if is_named and self.address("embedding").base_url == model.endpoint:
+                return self._embedder_at(model)
+        raise ModelUnavailable(
+            f"the vectors of this library are {model.id} ({model.version}), which the settings do not name any more: "
+            "incompatible, rebuild pending",
+            hint="run `kb index build`, or name that server again under models.embedding",
+        )
+
+    def _embedder_at(self, model: EmbeddingModel) -> CountingEmbedder:
+        from kb.adapters.models.embedding.endpoint import EndpointEmbedder
+        from kb.adapters.models.embedding.estimate import EstimatingTokenizer
+
+        embedder = EndpointEmbedder(self.server("embedding"), model, self.settings.models.embedding.timeout_seconds)
+        return CountingEmbedder(embedder, EstimatingTokenizer(), self.turnstile.let_by)
 
     def _load_embedder(self, name: str) -> CountingEmbedder:
         folder = find_folder(name, self.model_places)

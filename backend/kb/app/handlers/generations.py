@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import cast
@@ -107,7 +106,7 @@ def _target(parts: Parts, payload: Mapping[str, Json]) -> Generation:
 
 
 def _brought_up(parts: Parts, generation: Generation, context: JobContext, *, is_new: bool) -> Made:
-    workers = parts.settings.indexing.max_parallel_embeddings or os.cpu_count() or 1
+    workers = parts.embedding_workers
     parts.forget_masked_otherwise()
     with parts.generation_ports(generation, parts.workspace_files(), is_new=is_new) as ports:
         made = BringUp(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -39,9 +38,9 @@ class IngestHandler:
 
     def _run(self, job: Job, context: JobContext) -> Finished:
         settings, configuration = self._parts.settings, self._parts.configuration
-        workers = settings.indexing.max_parallel_embeddings or os.cpu_count() or 1
+        self._parts.look_for_server()
         options = IngestOptions(
-            workers=workers,
+            workers=self._parts.embedding_workers,
             keep_versions=settings.storage.kept_versions,
             keep_deleted_days=settings.storage.keep_deleted_days,
             retry=bool(job.payload.get("retry")),

@@ -37,7 +37,7 @@ class CrossEncoder:
     """`Reranker` over a folder with `model.onnx`, `tokenizer.json` and `config.json`.
 
     Pairs go through one by one on one thread, so that a score depends on nothing but its pair; of a pair longer than
-    the window the passage loses its end. May be used from several threads.
+    the window the longer text loses its end. May be used from several threads.
 
     Args:
         folder: where the files are.
