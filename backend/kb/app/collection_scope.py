@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from kb.domain.collection_settings import Settings
@@ -21,10 +21,16 @@ class StoredCollections(Protocol):
 
 
 class CollectionScope:
-    """Turns what people name into ids, and says which settings a scope brings with it."""
+    """Turns what people name into ids, and says which settings a scope brings with it.
 
-    def __init__(self, store: StoredCollections) -> None:
+    Args:
+        store: the collections.
+        item_id_of: gives the id of the item that a path, doc_id or item_id names, or raises NotFound.
+    """
+
+    def __init__(self, store: StoredCollections, item_id_of: Callable[[str], str]) -> None:
         self._store = store
+        self._item_id_of = item_id_of
 
     def named(self, what: str, *, archived: bool | None = False) -> Collection:
         """Return the collection that an id or a name means; case and width of a name do not count.
@@ -60,6 +66,14 @@ class CollectionScope:
             InvalidInput: one is archived.
         """
         return tuple(dict.fromkeys(self.named(what).collection_id for what in named))
+
+    def items(self, named: Sequence[str]) -> tuple[str, ...]:
+        """Return the ids of items that a request names, each once.
+
+        Raises:
+            NotFound: there is none of a name.
+        """
+        return tuple(dict.fromkeys(map(self._item_id_of, named)))
 
     def settings(self, collection_ids: Sequence[str]) -> Settings:
         """Return the retrieval settings that a scope brings with it: those of its one collection; none of several."""

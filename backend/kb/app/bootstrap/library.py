@@ -13,6 +13,7 @@ from kb.adapters.files.leftovers import FileLeftovers
 from kb.adapters.files.removal import ContainedRemover
 from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
+from kb.adapters.sqlite.collections import SqliteCollections
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
@@ -76,6 +77,11 @@ class LibraryParts:
     def layers(self) -> SqliteLayers:
         """Return what people change in passages."""
         return SqliteLayers(self.library)
+
+    @made_once
+    def collections(self) -> SqliteCollections:
+        """Return the collections."""
+        return SqliteCollections(self.library)
 
     @made_once
     def catalogue(self) -> SqliteCatalogue:

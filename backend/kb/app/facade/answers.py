@@ -12,6 +12,7 @@ from typing import Protocol
 from kb.answering.events import AnswerEvent, AnswerSink, ClaimMade, Searched, TextCame, TextWithdrawn
 from kb.answering.pipeline import AnswerSettings
 from kb.answering.ports import AnswerStore
+from kb.app.collection_scope import CollectionScope
 from kb.app.facade.events import Events
 from kb.app.facade.search import query_of
 from kb.app.settings import LanguageModelSettings, RagSettings, SearchSettings
@@ -60,6 +61,7 @@ class Answers:
         search: SearchSettings,
         rag: RagSettings,
         llm: LanguageModelSettings,
+        scope: CollectionScope | None = None,
     ) -> None:
         self._pipeline_of = pipeline_of
         self._store = store
@@ -67,6 +69,7 @@ class Answers:
         self._search = search
         self._rag = rag
         self._llm = llm
+        self._scope = scope
         self._writing = _Writing()
 
     def ask(self, request: AskRequest) -> Answer:
@@ -82,7 +85,7 @@ class Answers:
             )
         if request.conversation_id is not None:
             raise InvalidInput("conversations are not available", hint="leave `conversation_id` out")
-        query = query_of(request.question, request.mode, request, self._search)
+        query = query_of(request.question, request.mode, request, self._search, self._scope)
         settings = AnswerSettings(
             score_gate=self._rag.score_gate,
             completion_tokens=self._llm.max_answer_tokens,
