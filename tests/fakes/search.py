@@ -6,11 +6,11 @@ import math
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
-from kb.domain.failures import StorageFailed
+from kb.domain.failures import Cancelled, StorageFailed
 from kb.domain.globs import glob_pattern
 from kb.domain.index import TextChanges, TextEntry, TextSnapshot, VectorChanges, VectorSnapshot
 from kb.domain.search import SearchFilters
@@ -52,9 +52,16 @@ class FakeVectors:
         return len(rows)
 
     def search(
-        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+        self,
+        model: EmbeddingModel,
+        query: Vector,
+        limit: int,
+        allowed: Sequence[ChunkKey] | None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> VectorReply:
         rows = self._need(model)[1]
+        if should_stop():
+            raise Cancelled("the search was stopped")
         chosen = rows if allowed is None else [key for key in allowed if key in rows]
         scored = sorted((-_cosine(query, rows[key]), key) for key in chosen)
         return VectorReply(tuple((key, -score) for score, key in scored[:limit]), len(chosen))

@@ -28,13 +28,17 @@ class Evidence:
 
 
 def fuse_scores(evidence: Sequence[Evidence], question: Question) -> list[Fused]:
-    """Order candidates by their relevance, best first; ties by the fixed key."""
+    """Order candidates by their relevance and links, best first; ties by the fixed key.
+
+    Without links the score is the relevance with more decimals.
+    """
     logits = [question.logit(e.text_score, e.cosine) for e in evidence]
-    order = sorted(range(len(evidence)), key=lambda i: (-logits[i], evidence[i].tie))
+    ordering = [logits[i] + question.linked(e.scores.graph_score) for i, e in enumerate(evidence)]
+    order = sorted(range(len(evidence)), key=lambda i: (-ordering[i], evidence[i].tie))
     return [
         Fused(
             key=evidence[i].key,
-            score=round(probability(logits[i]), 6),
+            score=round(probability(ordering[i]), 6),
             relevance=round(probability(logits[i]), 4),
             scores=evidence[i].scores,
         )
@@ -52,7 +56,11 @@ def fuse_ranks(evidence: Sequence[Evidence], question: Question, rrf_k: int) -> 
     text_rank = {e.key: rank for rank, e in enumerate(found, start=1)}
     scored: list[tuple[float, Evidence]] = []
     for e in evidence:
-        ranks = ((question.fts_weight, text_rank.get(e.key)), (question.vector_weight, e.scores.vector_rank))
+        ranks = (
+            (question.fts_weight, text_rank.get(e.key)),
+            (question.vector_weight, e.scores.vector_rank),
+            (question.graph_weight, e.scores.graph_rank),
+        )
         scored.append((sum(weight / (rrf_k + rank) for weight, rank in ranks if rank is not None), e))
     scored.sort(key=lambda pair: (-pair[0], pair[1].tie))
     return [

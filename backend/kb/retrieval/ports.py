@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +34,7 @@ class TextReply:
         seen: share (0-1) of the ceiling that terms the index has make up, the same for every candidate.
         familiar: share (0-1) of the words and CJK letters of the query that the index has, rare or common alike: low
             where the library does not hold the language.
+        similar: words of the query that the index lacks, each with those like it that were looked for instead.
     """
 
     candidates: tuple[TextCandidate, ...]
@@ -42,6 +43,7 @@ class TextReply:
     cjk_terms: int
     seen: float = 1.0
     familiar: float = 1.0
+    similar: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +141,24 @@ class VectorSearch(Protocol):
         """Return whether it can answer now and holds the log up to `position`; never waits."""
 
     def search(
-        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+        self,
+        model: EmbeddingModel,
+        query: Vector,
+        limit: int,
+        allowed: Sequence[ChunkKey] | None,
+        should_stop: Callable[[], bool] = ...,
     ) -> VectorReply:
         """Return the `limit` nearest chunks, among `allowed` (rising keys) if given.
 
+        Args:
+            model: which vectors are compared.
+            query: the question's.
+            limit: how many at most.
+            allowed: which chunks count.
+            should_stop: asked between pages.
+
         Raises:
+            Cancelled: `should_stop` said so.
             StorageFailed: the index is missing, damaged or its process died.
         """
 

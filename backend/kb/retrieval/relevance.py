@@ -19,6 +19,8 @@ SAMPLE_SIZE = 256
 _LARGE = 128
 _FOREIGN, _NATIVE = 0.27, 0.65
 _FULL_CEILING, _FULL_CEILING_GROWTH = 12.0, 4.0
+_LINK = 1.0
+"""Log-odds that the strongest link adds at weight 1: about what one more deviation of similarity does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Question:
         chunks: how many the library has.
         background: None without a vector channel.
         fts_weight, vector_weight: as set; 1 and 1 keep relevance calibrated.
+        graph_weight: moves the order, never the relevance: that something links to an answer makes it none.
     """
 
     ceiling: float
@@ -107,6 +110,11 @@ class Question:
     vector_weight: float = 1.0
     familiar: float = 1.0
     chunks: int = SAMPLE_SIZE
+    graph_weight: float = 0.0
+
+    def linked(self, graph_score: float | None) -> float:
+        """Return what links add to the log-odds that a candidate is ordered by, 0 without any."""
+        return _LINK * self.graph_weight * (graph_score or 0.0)
 
     def _share(self, text_score: float) -> float:
         # One common word is no question: it does not get the full share.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kb.domain.embeddings import EmbeddingModel
-from kb.retrieval.values import Degraded, Hit, SearchQuery
+from kb.retrieval.values import ChannelScores, Degraded, Hit, SearchQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,43 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate that may be seen, on its way through the steps.
+
+    Attributes:
+        fused_rank: from 1, before anything is taken away.
+        rerank_rank: from 1 after reranking, None where nothing was reranked.
+        removed_by: `threshold`, `top_k` or `budget`; None of a hit that is also in the context.
+    """
+
+    chunk_id: str
+    path: str
+    scores: ChannelScores
+    fused_rank: int
+    fused_score: float
+    relevance: float
+    rerank_rank: int | None
+    rerank_score: float | None
+    rank: int | None
+    removed_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How many candidates went into a step and came out of it."""
+
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Channels asked, used and degraded; counts and milliseconds per channel and step."""
+    """Channels asked, used and degraded; counts and milliseconds per channel and step.
+
+    Attributes:
+        rerank: what ordered again, `local` or a model's name; None when nothing did.
+    """
 
     requested_channels: tuple[str, ...]
     used_channels: tuple[str, ...]
@@ -43,6 +78,9 @@ class Diagnostics:
     removed_by_gate: int
     removed_by_threshold: int
     removed_by_budget: int
+    stages: tuple[Stage, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    rerank: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from kb.domain.failures import Cancelled
+from kb.retrieval.results import Stage
 from kb.retrieval.values import Degraded
 
 T = TypeVar("T")
@@ -17,9 +19,11 @@ class Trace:
 
     Attributes:
         clock: a monotonic clock in milliseconds.
+        should_stop: asked between steps and between pages of a scan.
     """
 
     clock: Callable[[], float]
+    should_stop: Callable[[], bool] = lambda: False
     used: list[str] = field(default_factory=list)
     degraded: list[Degraded] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
@@ -28,6 +32,21 @@ class Trace:
     scanned: int = 0
     gated_out: int = 0
     below: int = 0
+    stages: list[Stage] = field(default_factory=list)
+    rerank: str | None = None
+
+    def heed(self) -> None:
+        """End the search when nobody waits for it.
+
+        Raises:
+            Cancelled: `should_stop` says so.
+        """
+        if self.should_stop():
+            raise Cancelled("the search was stopped")
+
+    def stage(self, name: str, before: int, after: int) -> None:
+        """Note how many candidates a step was given and left."""
+        self.stages.append(Stage(name, before, after))
 
     def timed(self, name: str, step: Callable[[], T]) -> T:
         """Do a step and add its time to that of its name, also when it fails."""

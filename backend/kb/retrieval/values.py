@@ -36,12 +36,17 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A question to the index; `text` has 1 to 4,000 characters."""
+    """A question to the index; `text` has 1 to 4,000 characters.
+
+    Attributes:
+        asks_graph: the request itself gives the graph channel a weight: that it is off is then said.
+    """
 
     text: str
     mode: SearchMode = SearchMode.HYBRID
     filters: SearchFilters = field(default_factory=SearchFilters)
     settings: RetrievalSettings = field(default_factory=RetrievalSettings)
+    asks_graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)

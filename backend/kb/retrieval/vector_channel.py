@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,13 +47,18 @@ class VectorChannel:
         *,
         allowed: Sequence[ChunkKey] | None,
         position: int,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> VectorAnswer:
-        """Return the nearest chunks. `position` is the log position an engine must hold."""
+        """Return the nearest chunks. `position` is the log position an engine must hold.
+
+        Raises:
+            Cancelled: `should_stop`, which scans ask between pages, said so.
+        """
         notes: list[Degraded] = []
         if self._approximate is not None and allowed is None and self._engine != "scan":
             if self._approximate.ready(model, position):
                 try:
-                    reply = self._approximate.search(model, query, limit, None)
+                    reply = self._approximate.search(model, query, limit, None, should_stop)
                     return VectorAnswer(reply, self._approximate.name, ())
                 except StorageFailed as error:
                     notes.append(_fallback(error.message))
@@ -63,7 +68,7 @@ class VectorChannel:
             notes.append(_unavailable("the vector scan file is missing or behind"))
             return VectorAnswer(VectorReply((), 0), None, tuple(notes))
         try:
-            reply = self._scan.search(model, query, limit, allowed)
+            reply = self._scan.search(model, query, limit, allowed, should_stop)
         except StorageFailed as error:
             notes.append(_unavailable(error.message))
             return VectorAnswer(VectorReply((), 0), None, tuple(notes))

@@ -38,6 +38,6 @@ def test_what_does_not_fit_is_cut_at_a_sentence_and_marked() -> None:
 
 
 def test_a_later_hit_never_pushes_out_an_earlier_one() -> None:
-    groups = gather([a_hit(1, 0, "a" * 50), a_hit(2, 1, "b" * 60)], budget=100)[2]
+    groups = gather([a_hit(1, 0, "a" * 50), a_hit(2, 2, "b" * 60)], budget=100)[2]
     assert groups[0] == ((1,), "a" * 50)
     assert groups[1] == ((2,), "b" * 50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -25,7 +26,9 @@ class Engine:
     def ready(self, model: EmbeddingModel, position: int) -> bool:
         return self.is_ready
 
-    def search(self, model: EmbeddingModel, query: Vector, limit: int, allowed: object) -> VectorReply:
+    def search(
+        self, model: EmbeddingModel, query: Vector, limit: int, allowed: object, should_stop: Callable[[], bool] = bool
+    ) -> VectorReply:
         if self.fails:
             raise StorageFailed(f"{self.name} is damaged")
         self.asked.append(allowed)

@@ -84,7 +84,12 @@ class ChromaVectors:
         return self._store(model).rebuild(snapshot)
 
     def search(
-        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+        self,
+        model: EmbeddingModel,
+        query: Vector,
+        limit: int,
+        allowed: Sequence[ChunkKey] | None,
+        should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002 - a graph has no pages to stop between
     ) -> VectorReply:
         """Return about the nearest chunks; `scanned` counts those that came back to be ordered.
 

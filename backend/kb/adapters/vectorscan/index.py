@@ -16,7 +16,7 @@ from kb.adapters.vectorscan.store import VectorFiles
 from kb.adapters.vectorscan.view import View
 from kb.domain.embeddings import ChunkKey, EmbeddingModel, Vector
 from kb.domain.errors import InvalidInput
-from kb.domain.failures import StorageFailed
+from kb.domain.failures import Cancelled, StorageFailed
 from kb.domain.index import VectorChanges, VectorSnapshot
 from kb.retrieval.ports import VectorReply
 
@@ -103,15 +103,22 @@ class ScanVectors:
             return self._write(model, lambda: self._files.rebuild(model, snapshot)).living
 
     def search(
-        self, model: EmbeddingModel, query: Vector, limit: int, allowed: Sequence[ChunkKey] | None
+        self,
+        model: EmbeddingModel,
+        query: Vector,
+        limit: int,
+        allowed: Sequence[ChunkKey] | None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> VectorReply:
-        """Return the nearest chunks by cosine, lower keys first among equals."""
+        """Return the nearest chunks by cosine, lower keys first among equals; stops between pages when told to."""
         view = self._need(model)
         exact = _query(model, query)
         chosen = None if allowed is None else view.find(allowed)
         wanted = max(4 * limit, 64)
         best = scan.empty()
         for page in self._pages(view, scan.coarse_query(exact), chosen):
+            if should_stop():
+                raise Cancelled("the search was stopped")
             best = scan.keep_best(best, page, view.rows.keys, wanted)
         rows = best.rows
         scores = scan.cosines(exact, self._fine(model, view, rows))
