@@ -48,10 +48,10 @@ def split_text(text: str, kind: BlockKind, rooms: tuple[Room, Room], overlap: in
     header = text.partition("\n")[0] + "\n" if kind is BlockKind.TABLE and "\n" in text else ""
     if header and not room.less(0, 0).holds(len(header) * _SMALLEST_SHARE, measure.count(header) * _SMALLEST_SHARE):
         header = ""
-    return list(_pack(_Cutter(text, kind, measure), first, room, header, overlap if kind is not BlockKind.TABLE else 0))
+    return list(_pack(Cutter(text, kind, measure), first, room, header, overlap if kind is not BlockKind.TABLE else 0))
 
 
-def _pack(cutter: _Cutter, first: Room, room: Room, header: str, overlap: int) -> Iterator[Part]:
+def _pack(cutter: Cutter, first: Room, room: Room, header: str, overlap: int) -> Iterator[Part]:
     text, measure = cutter.text, cutter.measure
     # a cut inside a word may make a token more than the pieces counted
     safe = Room(room.characters, None if room.tokens is None else room.tokens - room.tokens // 50)
@@ -62,7 +62,7 @@ def _pack(cutter: _Cutter, first: Room, room: Room, header: str, overlap: int) -
     for piece_end, count in cutter.pieces(0, len(text), smallest, 0):
         if end > start and not left.holds(piece_end - start, tokens + count):
             yield from _part(text, (start, end), lead, led + tokens)
-            lead = header or _tail(text, start, end, overlap)
+            lead = header or tail(text, start, end, overlap)
             led = measure.count(lead) if lead else 0
             left = safe.less(len(lead), led)
             if not left.holds(piece_end - end, count):
@@ -94,7 +94,7 @@ def _part(text: str, extent: tuple[int, int], lead: str, tokens: int) -> Iterato
         yield Part(start, end, lead, tokens)
 
 
-def _tail(text: str, start: int, end: int, overlap: int) -> str:
+def tail(text: str, start: int, end: int, overlap: int) -> str:
     """Return the last sentences, else words, of a part, at most `overlap` characters, and a line end."""
     if overlap <= 0:
         return ""
@@ -109,7 +109,7 @@ def _tail(text: str, start: int, end: int, overlap: int) -> str:
     return region + "\n" if region else ""
 
 
-class _Cutter:
+class Cutter:
     """Walks a text in pieces that fit, as coarse as they can be."""
 
     def __init__(self, text: str, kind: BlockKind, measure: Measure) -> None:

@@ -220,7 +220,7 @@ def test_a_picture_without_words_belongs_to_the_chunk_around_it() -> None:
     assert len(chunk.block_ids) == 2
 
 
-@pytest.mark.parametrize("mode", ["fixed", "parent-child"])
+@pytest.mark.parametrize("mode", ["fixd", "parent_child"])
 def test_a_mode_that_is_not_there_is_refused(mode: str) -> None:
     with pytest.raises(InvalidInput, match=mode):
         chunk_document(document(("paragraph", "x")), ChunkPolicy(mode=mode), None)  # type: ignore[arg-type]
@@ -249,7 +249,7 @@ POLICY = st.builds(
 )
 
 
-def _covered(made: CanonicalDocument, chunks: list[Chunk]) -> None:
+def covered(made: CanonicalDocument, chunks: list[Chunk]) -> None:
     """Every line with words is in a chunk, in order; what a segment holds is what its block says."""
     lines = {
         span.start
@@ -281,7 +281,7 @@ def test_nothing_is_lost_doubled_or_too_long(pieces: list[tuple[str, str]], poli
     made = document(*pieces)
     tokenizer = PieceTokenizer()
     chunks = chunk_document(made, policy, tokenizer)
-    _covered(made, chunks)
+    covered(made, chunks)
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
     assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
     assert all(chunk.text.strip() and chunk.segments for chunk in chunks)
