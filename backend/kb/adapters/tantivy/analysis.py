@@ -36,6 +36,7 @@ _ASCII_WORD = re.compile("[a-z0-9]+")
 _ASCII_COMPOUND = re.compile(
     rf"(?<![a-z0-9])_*+[a-z0-9]++(?:{_JOINT}[a-z0-9]++)++_*+|(?<![a-z0-9])[a-z]{{1,2}}(?:\+\+|#)(?![a-z0-9])"
 )
+_ASCII_WORD_OR_NAME = re.compile(r"(?<![a-z0-9])[a-z]{1,2}(?:\+\+|#)(?![a-z0-9])|[a-z0-9]+")
 _MAY_JOIN = re.compile("[-./:@+_#]")
 _HUMP = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9]*+")
@@ -169,7 +170,7 @@ def query_terms(text: str) -> QueryTerms:
 
 
 def in_order(text: str) -> list[str]:
-    """Return the folded words and single CJK letters of a text as they follow each other, for phrases.
+    """Return the folded words (also `c++`) and single CJK letters of a text as they follow each other, for phrases.
 
     A `/` stands behind each run of CJK letters, so that no phrase joins the end of one word with the start of another.
     """
@@ -179,7 +180,7 @@ def in_order(text: str) -> list[str]:
 def _in_order(piece: str) -> list[str]:
     folded = piece.casefold()
     if folded.isascii():
-        return [word[:_LONGEST_WORD] for word in _ASCII_WORD.findall(folded)]
+        return [word[:_LONGEST_WORD] for word in _ASCII_WORD_OR_NAME.findall(folded)]
     found: list[str] = []
     for match in _word_or_run().finditer(folded.translate(simplified())):
         token = match[0]
@@ -223,7 +224,8 @@ def _any_word() -> re.Pattern[str]:
 
 @cache
 def _word_or_run() -> re.Pattern[str]:
-    return re.compile(rf"{_any_word().pattern}|{_RUN.pattern}")
+    named = rf"(?<!{_LETTER})[a-z]{{1,2}}(?:\+\+|#)(?!{_LETTER})"
+    return re.compile(rf"{named}|{_any_word().pattern}|{_RUN.pattern}")
 
 
 def _hump_parts(text: str) -> list[str]:

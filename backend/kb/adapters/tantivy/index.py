@@ -75,13 +75,17 @@ class TantivyTextIndex:
     Args:
         folder: the `tantivy` folder of the library; made by the first rebuild, beside it and then swapped in.
         library_id: an index of another library is not read.
+        tolerant: a word that no text has also finds those like it, behind everything else.
         damaged: told when a search finds the index missing or damaged; called often, so it must be quick.
     """
 
-    def __init__(self, folder: Path, library_id: str, *, damaged: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, folder: Path, library_id: str, *, tolerant: bool = False, damaged: Callable[[], object] = lambda: None
+    ) -> None:
         self._folder = folder
         self._stamp_file = str(folder / STAMP)  # looked at by every search
         self._library_id = library_id
+        self._tolerant = tolerant
         self._damaged = damaged
         self._opened: _Opened | None = None
         self._planned: tuple[_Opened, str, queries.Plan] | None = None
@@ -182,7 +186,7 @@ class TantivyTextIndex:
                     return ranked(opened.searcher, chosen, limit)
                 return ranked_among(opened.searcher, opened.schema, chosen, limit, allowed)
 
-            found = top(queries.either(plan.lexical, plan.cjk))
+            found = top(plan.both)
             lexical = found if plan.cjk is None else top(plan.lexical)
             cjk = found if plan.lexical is None else top(plan.cjk)
         lexical_places, cjk_places = places(lexical), places(cjk)
@@ -191,7 +195,9 @@ class TantivyTextIndex:
             TextCandidate(key, score, *lexical_places.get(key, nowhere), *cjk_places.get(key, nowhere))
             for score, key in found
         )
-        return TextReply(candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen, plan.familiar)
+        return TextReply(
+            candidates, plan.ceiling, plan.lexical_terms, plan.cjk_terms, plan.seen, plan.familiar, plan.similar
+        )
 
     def holding(self, phrase: str) -> Sequence[ChunkKey]:
         """Return the keys of all chunks in which the words of `phrase` stand next to each other, rising.
@@ -209,10 +215,9 @@ class TantivyTextIndex:
         opened = self._need()
         with self._reads():
             plan = self._plan(opened, text)
-            both = queries.either(plan.lexical, plan.cjk)
-            if both is None or not keys:
+            if plan.both is None or not keys:
                 return {}
-            chosen = among(both, keys, opened.schema)
+            chosen = among(plan.both, keys, opened.schema)
             return {key: score for score, key in ranked(opened.searcher, chosen, len(keys))}
 
     def keys(self) -> Sequence[ChunkKey]:
@@ -260,7 +265,8 @@ class TantivyTextIndex:
         """Return the plan of a question; the last one is kept, since `scores` follows `search`."""
         kept = self._planned
         if kept is None or kept[0] is not opened or kept[1] != text:
-            kept = opened, text, queries.plan(text, opened.searcher, opened.schema, opened.total)
+            made = queries.plan(text, opened.searcher, opened.schema, opened.total, tolerant=self._tolerant)
+            kept = opened, text, made
             self._planned = kept
         return kept[2]
 

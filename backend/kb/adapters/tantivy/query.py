@@ -7,17 +7,19 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import tantivy
 
-from kb.adapters.tantivy.analysis import RUN_ENDS, Kind, in_order, query_terms
+from kb.adapters.tantivy.analysis import RUN_ENDS, Kind, QueryTerms, in_order, query_terms
 from kb.adapters.tantivy.schema import encodable
+from kb.adapters.tantivy.typos import likes_of, may_be_misspelled
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters
 
-_FIELDS: Mapping[Kind, str] = {
+FIELDS: Mapping[Kind, str] = {
     "word": "words",
     "compound": "words",
     "stem": "stem",
@@ -26,11 +28,16 @@ _FIELDS: Mapping[Kind, str] = {
     "start": "cjk",
     "single": "cjk1",
 }
-_WEIGHTS: Mapping[Kind, float] = dict.fromkeys(_FIELDS, 1.0) | {"triple": 0.7}
+_WEIGHTS: Mapping[Kind, float] = dict.fromkeys(FIELDS, 1.0) | {"triple": 0.7}
 _CJK_KINDS = frozenset({"pair", "start", "single"})
 # A text may lack these and still be the best answer, so they raise the ceiling only where the index has them.
 _BONUS = frozenset({"compound", "start"})
 _HEAD_WEIGHT = 0.3
+_MOST_MISSPELLED = 4
+_LIKE_WEIGHT, _LIKE_ALONE_WEIGHT = 0.05, 0.1
+"""Of words like one that the index lacks: beside words it has, and where it has none."""
+_EXACT_FLOOR, _LIKE_CEILING = 0.01, 0.005
+"""What any hit by a word of the question has at least, and one by other words at most, where both are looked for."""
 _SATURATION = 2.2
 """k1 + 1 of Tantivy's BM25 (k1 = 1.2): the most that repetition can multiply an idf by."""
 
@@ -44,13 +51,16 @@ class Plan:
     """A question ready to run.
 
     Attributes:
-        lexical: query of the words, None when the index has none of them.
+        both: query of everything, None when the index has nothing of it.
+        lexical: query of the words, None when the index has none of them, nor any like them.
         cjk: the same for the cjk channel.
         ceiling: best score a text could get; terms the index lacks count in full.
         seen: share of the ceiling that terms of the index make up, 0 to 1.
         familiar: share of the words and CJK letters that the index has, 0 to 1.
+        similar: words the index lacks, each with those like it that are looked for instead.
     """
 
+    both: Any
     lexical: Any
     cjk: Any
     ceiling: float
@@ -58,9 +68,10 @@ class Plan:
     familiar: float
     lexical_terms: int
     cjk_terms: int
+    similar: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: ANN401 - untyped library
+def plan(text: str, searcher: Any, schema: Any, total: int, *, tolerant: bool = False) -> Plan:  # noqa: ANN401
     """Return what to run for a question.
 
     Args:
@@ -68,6 +79,7 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
         searcher: counts in how many of `total` texts a term is.
         schema: of the index.
         total: texts in the index as its BM25 counts them.
+        tolerant: words the index lacks also find those like them; that raises no other figure.
     """
     terms = query_terms(text)
     parts: dict[bool, list[tuple[Any, Any]]] = {True: [], False: []}
@@ -76,7 +88,7 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
     # Pairs are too rare to tell a language by; letters are not.
     known = [searcher.doc_freq("cjk1", letter) > 0 for letter in terms.letters]
     for kind, found in terms.by_kind:
-        field, weight, is_cjk = _FIELDS[kind], _WEIGHTS[kind], kind in _CJK_KINDS
+        field, weight, is_cjk = FIELDS[kind], _WEIGHTS[kind], kind in _CJK_KINDS
         counts[is_cjk] += 0 if kind in {"stem", "start"} else len(found)
         for term in found:
             having = searcher.doc_freq(field, term)
@@ -92,14 +104,58 @@ def plan(text: str, searcher: Any, schema: Any, total: int) -> Plan:  # noqa: AN
             if searcher.doc_freq("head", term):
                 parts[is_cjk].append(_term(schema, "head", term, _HEAD_WEIGHT))
     ceiling = seen + unseen
+    lexical, cjk = _any_of(parts[False]), _any_of(parts[True])
+    similar = _similar(terms, searcher) if tolerant else ()
+    both = either(lexical, cjk)
+    if similar:
+        both, lexical = (_or_like(query, similar, searcher, schema, total) for query in (both, lexical))
     return Plan(
-        _any_of(parts[False]),
-        _any_of(parts[True]),
+        both,
+        lexical,
+        cjk,
         ceiling,
         seen / ceiling if ceiling else 0.0,
         sum(known) / len(known) if known else 0.0,
         counts[False],
         counts[True],
+        similar,
+    )
+
+
+def _similar(terms: QueryTerms, searcher: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:  # noqa: ANN401
+    """Return the first few words that the index has nowhere, with those like them."""
+    words = (word for kind, found in terms.by_kind if kind == "word" for word in found if may_be_misspelled(word))
+    lacking = (word for word in words if not (searcher.doc_freq("words", word) or searcher.doc_freq("head", word)))
+    likes = ((word, likes_of(word, searcher)) for word in islice(lacking, _MOST_MISSPELLED))
+    return tuple((word, found) for word, found in likes if found)
+
+
+def _or_like(
+    exact: Any,  # noqa: ANN401
+    similar: Sequence[tuple[str, Sequence[str]]],
+    searcher: Any,  # noqa: ANN401
+    schema: Any,  # noqa: ANN401
+    total: int,
+) -> Any:  # noqa: ANN401
+    """Add words like those that the index lacks: what only they find stays below all that `exact` finds.
+
+    Where both are in a text, they raise its score a little. Everything is decided text by text, so that a text has the
+    same score whatever else is found.
+    """
+    should, must, query = tantivy.Occur.Should, tantivy.Occur.Must, tantivy.Query
+    best = [[_term(schema, "words", like, 1.0)[1] for like in likes] for _, likes in similar]
+    like = query.boolean_query([(should, query.disjunction_max_query(terms)) for terms in best])
+    if exact is None:
+        return query.boost_query(like, _LIKE_ALONE_WEIGHT)
+    most = sum(max(_idf(searcher.doc_freq("words", like), total) for like in likes) for _, likes in similar)
+    beside = [(must, query.const_score_query(exact, 0.0)), (must, query.boost_query(like, _LIKE_WEIGHT))]
+    return query.boolean_query(
+        [
+            (should, exact),
+            (should, query.const_score_query(exact, _EXACT_FLOOR)),
+            (should, query.boolean_query(beside)),
+            (should, query.boost_query(like, _LIKE_CEILING / (_SATURATION * most))),
+        ]
     )
 
 

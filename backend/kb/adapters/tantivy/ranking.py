@@ -15,8 +15,10 @@ Ranked = list[tuple[float, ChunkKey]]
 _TIES = 32
 _DIGITS = 4
 _WIDENING = 8
-_FEW_KEYS = 20_000
-"""Up to so many keys Tantivy looks for them itself; beyond, hits that are not among them are left out."""
+_BROAD = 20
+"""Where more than every twentieth chunk is allowed, hits that are not are left out: having Tantivy look for that many
+keys takes longer. Tried twice, for the words of a question may keep to what is not allowed."""
+_ATTEMPTS = 2
 
 
 def ranked(searcher: Any, query: Any, limit: int) -> Ranked:  # noqa: ANN401 - untyped library
@@ -33,17 +35,16 @@ def ranked_among(searcher: Any, schema: Any, query: Any, limit: int, allowed: Se
     """Return the same among `allowed` (rising keys) only."""
     if not allowed:
         return []
-    if len(allowed) <= _FEW_KEYS:
-        return ranked(searcher, among(query, allowed, schema), limit)
     total = max(searcher.num_docs, 1)
     wanted = int((limit + _TIES) * max(1.0, total / len(allowed)) * 2)
-    while True:
+    for _ in range(_ATTEMPTS if len(allowed) * _BROAD > total else 0):
         hits = searcher.search(query, wanted, count=False).hits
         kept = _in_order([row for row in _keyed(searcher, hits) if _holds(allowed, row[1])])
         is_all = len(hits) < wanted
         if is_all or (len(kept) >= limit and round(hits[-1][0], _DIGITS) < kept[limit - 1][0]):
             return kept[:limit]
         wanted *= _WIDENING
+    return ranked(searcher, among(query, allowed, schema), limit)
 
 
 def among(query: Any, keys: Sequence[ChunkKey], schema: Any) -> Any:  # noqa: ANN401

@@ -24,10 +24,9 @@ def why_missing(probe: Probe, searcher: Any, schema: Any, total: int) -> str | N
     plan = queries.plan(own_sentence(probe.text), searcher, schema, total)
     if not plan.lexical_terms + plan.cjk_terms:
         return None
-    words = queries.either(plan.lexical, plan.cjk)
-    if words is None:
+    if plan.both is None:
         return "the text index has none of its words"
     must = tantivy.Occur.Must
-    own = among(words, [ChunkKey(probe.key)], schema)
+    own = among(plan.both, [ChunkKey(probe.key)], schema)
     within = tantivy.Query.boolean_query([(must, own), (must, tantivy.Query.const_score_query(of_document, 0.0))])
     return None if searcher.search(within, 1, count=False).hits else "one of its own sentences does not find it"

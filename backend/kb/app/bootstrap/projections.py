@@ -30,15 +30,23 @@ class Projections:
         folder: holds `tantivy`, `vectors` and `chroma`.
         library_id: stamps them.
         uses_chroma: whether Chroma is one of them.
+        tolerates_typos: whether a word that no text has also finds those like it.
         damaged: told when a search finds one of them missing or damaged.
     """
 
     def __init__(
-        self, folder: Path, library_id: str, *, uses_chroma: bool, damaged: Callable[[], object] = lambda: None
+        self,
+        folder: Path,
+        library_id: str,
+        *,
+        uses_chroma: bool,
+        tolerates_typos: bool = False,
+        damaged: Callable[[], object] = lambda: None,
     ) -> None:
         self._folder = folder
         self._library_id = library_id
         self._uses_chroma = uses_chroma
+        self._tolerates_typos = tolerates_typos
         self._damaged = damaged
 
     @cached_property
@@ -46,7 +54,9 @@ class Projections:
         """Return the full-text index."""
         from kb.adapters.tantivy.index import TantivyTextIndex
 
-        return TantivyTextIndex(self._folder / "tantivy", self._library_id, damaged=self._damaged)
+        return TantivyTextIndex(
+            self._folder / "tantivy", self._library_id, tolerant=self._tolerates_typos, damaged=self._damaged
+        )
 
     @cached_property
     def scan(self) -> ScanVectors:
@@ -83,8 +93,14 @@ class ProjectionParts(ModelParts):
     def projections_of(self, generation: GenerationId) -> Projections:
         """Return the projections of any generation, to be closed by who asks."""
         folder = index_folder(self.configuration.data_dir, generation)
-        uses_chroma = self.settings.search.vector_engine != "scan"
-        return Projections(folder, self.library_id, uses_chroma=uses_chroma, damaged=self._tell_damage)
+        search = self.settings.search
+        return Projections(
+            folder,
+            self.library_id,
+            uses_chroma=search.vector_engine != "scan",
+            tolerates_typos=search.typo_tolerance,
+            damaged=self._tell_damage,
+        )
 
     def _tell_damage(self) -> None:
         self.damage_noticed()
