@@ -15,7 +15,6 @@ from typing import Any
 import tantivy
 
 from kb.adapters.tantivy import query as queries
-from kb.adapters.tantivy.disk import FOLDER_MODE, sync_folder
 from kb.adapters.tantivy.failures import translated
 from kb.adapters.tantivy.meta import counted, operations, signatures, unchanged
 from kb.adapters.tantivy.ranking import Ranked, among, every_key, places, ranked, ranked_among
@@ -155,18 +154,17 @@ class TantivyTextIndex:
         """
         with self._writing, translated("written"):
             self._refuse_if_locked()
-            self._folder.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            self._remove_leftovers()
-            made = self._folder.with_name(f"{self._folder.name}.new-{secrets.token_hex(4)}")
-            made.mkdir(mode=FOLDER_MODE)
+            remove_leftovers(self._folder)
+            made = made_beside(self._folder)
             try:
                 count = self._build(made, snapshot)
                 with self._opening:  # a search that comes now waits for the new folder
-                    self._swap(made)
+                    self._opened = None  # Windows renames no folder whose files are mapped
+                    swap(made, self._folder)
             except BaseException:
                 shutil.rmtree(made, ignore_errors=True)
                 raise
-            self._remove_leftovers()
+            remove_leftovers(self._folder)
             return count
 
     def search(
@@ -305,6 +303,8 @@ class TantivyTextIndex:
         )
 
     def _open(self, signature: tuple[int, ...]) -> _Opened | None:
+        if not signature and put_back(self._folder):
+            signature = self._signature()
         stamp = read_stamp(self._folder) if signature else None
         if stamp is None or stamp.library_id != self._library_id or not is_sound(self._folder, stamp):
             return None
@@ -339,20 +339,6 @@ class TantivyTextIndex:
         self._stamp(folder, snapshot.position)
         return count
 
-    def _swap(self, made: Path) -> None:
-        self._opened = None  # Windows renames no folder whose files are mapped
-        old = self._folder.with_name(f"{self._folder.name}.old-{secrets.token_hex(4)}")
-        # Between the two renames there is no index: a crash there is a missing one, which is made anew.
-        if self._folder.exists():
-            self._folder.rename(old)
-        try:
-            made.rename(self._folder)
-        except OSError:
-            if old.exists():
-                old.rename(self._folder)
-            raise
-        sync_folder(self._folder.parent)
-
     def _stamp(self, folder: Path, position: int, replaced: int = 0) -> Stamp:
         stamp = Stamp(self._library_id, position, meta_checksum(folder), replaced=replaced)
         write_stamp(folder, stamp)
@@ -364,11 +350,6 @@ class TantivyTextIndex:
         if opened is not None:
             with _writer(opened.index, commit=False):
                 pass
-
-    def _remove_leftovers(self) -> None:
-        for kind in ("new", "old"):
-            for path in self._folder.parent.glob(f"{self._folder.name}.{kind}-*"):
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def _missing() -> StorageFailed:

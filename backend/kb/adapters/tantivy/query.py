@@ -14,6 +14,7 @@ import tantivy
 
 from kb.adapters.tantivy.analysis import RUN_ENDS, Kind, QueryTerms, in_order, query_terms
 from kb.adapters.tantivy.schema import encodable
+from kb.adapters.tantivy.scripts import stem, triples
 from kb.adapters.tantivy.typos import likes_of, may_be_misspelled
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import TrustLevel
@@ -123,11 +124,19 @@ def plan(text: str, searcher: Any, schema: Any, total: int, *, tolerant: bool = 
 
 
 def _similar(terms: QueryTerms, searcher: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:  # noqa: ANN401
-    """Return the first few words that the index has nowhere, with those like them."""
+    """Return the first few words that the index has nowhere, in no other form either, with those like them."""
     words = (word for kind, found in terms.by_kind if kind == "word" for word in found if may_be_misspelled(word))
-    lacking = (word for word in words if not (searcher.doc_freq("words", word) or searcher.doc_freq("head", word)))
+    lacking = (word for word in words if not any(searcher.doc_freq(*form) for form in _forms(word)))
     likes = ((word, likes_of(word, searcher)) for word in islice(lacking, _MOST_MISSPELLED))
     return tuple((word, found) for word, found in likes if found)
+
+
+def _forms(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the fields and terms by which a word is found: stems and letter triples forgive many a slip themselves."""
+    yield from (("words", word), ("head", word))
+    if short := stem(word):
+        yield "stem", short
+    yield from (("gram", triple) for triple in triples(word).split())
 
 
 def _or_like(

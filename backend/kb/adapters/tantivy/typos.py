@@ -13,7 +13,7 @@ _SHORTEST = 4
 _SHORTEST_FOR_TWO = 8
 _MOST = 8
 _BLOCK = 128
-_LATIN_BLOCKS = frozenset({0, 1, 2})
+_BASIC_LATIN, _LATIN_BLOCKS = 0, frozenset({1, 2, 0x3D})
 _KEPT = 2
 """Of a word with two slips so many first letters are right, or swapped: the dictionary can be looked up from there."""
 
@@ -56,9 +56,12 @@ def _beginning_alike(word: str, searcher: Any) -> Iterator[tuple[str, int]]:  # 
 
 @lru_cache(64)
 def _alphabet(blocks: Iterable[int]) -> str:
-    """Return the small letters and marks of the alphabets that a word is written in."""
+    """Return the small letters and marks of the alphabets that a word is written in.
+
+    For a word without accents those without: stems ignore accents, so that one left out is no slip.
+    """
     chosen = set(blocks)
     if chosen & _LATIN_BLOCKS:
-        chosen |= _LATIN_BLOCKS
+        chosen.add(_BASIC_LATIN)
     codes = (chr(code) for block in sorted(chosen) for code in range(block * _BLOCK, (block + 1) * _BLOCK))
     return "".join(c for c in codes if unicodedata.category(c)[0] in "LM" and c.casefold() == c)
