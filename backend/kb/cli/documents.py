@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kb.contract.items import ItemEntry
     from kb.contract.library import DocSummary, DocumentView
 
+_NOTHING = "nothing searchable: every passage was taken out; `kb chunks {}` lists them"
+
 
 def add_to(app: typer.Typer) -> None:
     """Add `list`, `show` and `inspect`."""
@@ -182,9 +184,8 @@ def _items(facade: Facade, state: str | None, *, attention: bool) -> Iterator[It
 
 def _document_line(document: DocSummary) -> str:
     tags = "  " + " ".join(f"#{tag}" for tag in document.tags) if document.tags else ""
-    return (
-        f"{document.doc_path}\n  {document.title}  ({document.lang}, {counted(document.chunk_count, 'passage')}){tags}"
-    )
+    size = counted(document.chunk_count, "passage") + (", nothing searchable" if document.nothing_searchable else "")
+    return f"{document.doc_path}\n  {document.title}  ({document.lang}, {size}){tags}"
 
 
 def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
@@ -201,6 +202,7 @@ def _print_document(out: Output, view: DocumentView, item: ItemEntry) -> None:
         ("aliases", ", ".join(view.aliases)),
         ("size", f"{document.byte_len:,} bytes"),
         ("passages", f"{document.chunk_count:,}, {document.vector_count or 0:,} with vectors"),
+        ("search", _NOTHING.format(document.doc_path) if document.nothing_searchable else ""),
         ("coverage", numbers(item.coverage, item.coverage_kinds) if item.coverage else ""),
         ("state", item.state if item.state != "ready" else ""),
         ("reason", reason_text(item.reason) if item.reason else ""),
@@ -233,6 +235,8 @@ def _print_chunk(out: Output, chunk: ChunkInspection) -> None:
     out.line(typer.style(f"{chunk.doc_path}  {places_label(chunk.source_spans)}", bold=True))
     rows = [
         ("chunk_id", chunk.chunk_id),
+        ("state", chunk.state if chunk.state != "enabled" else ""),
+        ("edited", "the file says otherwise: `kb chunks restore` goes back to it" if chunk.manually_edited else ""),
         ("heading", " › ".join(chunk.heading_path)),
         ("size", f"{chunk.char_count or len(chunk.text)} characters, about {chunk.token_estimate} tokens"),
         ("vectors", ", ".join(f"{e.model} ({e.state or 'stored'})" for e in chunk.embeddings) or "none"),

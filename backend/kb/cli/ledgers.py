@@ -57,6 +57,8 @@ def print_item(out: Output, item: ItemEntry, *, coverage: bool, steps: bool) -> 
         _indented(out, reason_text(item.reason))
     elif steps and item.unread:
         _indented(out, ranges(item.unread))
+    if item.nothing_searchable:
+        _indented(out, "nothing searchable: every passage was taken out")
     if coverage and item.coverage is not None:
         out.line(f"{'':<{_INDENT}}{bar(item.coverage)}  {numbers(item.coverage, item.coverage_kinds)}")
     if steps and item.next_step:

@@ -10,12 +10,12 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
-from kb.cli import ask, backup, doctor, documents, index, ingest, init, jobs, remove, search, serve
+from kb.cli import ask, backup, chunks, doctor, documents, index, ingest, init, jobs, remove, search, serve
 from kb.cli.command import show_help
 from kb.cli.output import ERROR, HIT, Output
 
 _ORDER = (
-    *("init", "ingest", "search", "ask", "list", "show", "inspect"),
+    *("init", "ingest", "search", "ask", "list", "show", "inspect", "chunks"),
     *("index", "remove", "jobs", "backup", "doctor", "serve"),
 )
 # How typer begins its two kinds of suggestions.
@@ -55,7 +55,7 @@ def _kb(
     show_help(context)
 
 
-for module in (init, ingest, search, ask, documents, index, jobs, remove, backup, doctor, serve):
+for module in (init, ingest, search, ask, documents, chunks, index, jobs, remove, backup, doctor, serve):
     module.add_to(app)
 
 
