@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kb.domain.errors import InvalidInput
 
-Settings: TypeAlias = Mapping[str, str | int | float | bool]
+Settings: TypeAlias = Mapping[str, str | int | float]
 
 _MODES = ("fixed", "structure", "parent-child")
 # PRD section 8.1: range and default.
@@ -44,13 +44,17 @@ def checked_chunking(given: Mapping[str, object]) -> Settings:
     mode = given.get("mode", "structure")
     if not isinstance(mode, str) or mode not in _MODES:
         raise InvalidInput("mode is not a chunking mode", hint=f"use one of {', '.join(_MODES)}")
-    settings: dict[str, str | int | float | bool] = {"mode": mode}
+    settings: dict[str, str | int | float] = {"mode": mode}
     for name, (least, most, default) in _CHUNKING.items():
         settings[name] = _whole(name, given.get(name, default), least, most)
     limit = int(settings["target_characters"]) * 2 // 5
     if int(settings["overlap_characters"]) > limit:
         raise InvalidInput(
             "overlap_characters is more than 40 % of target_characters", hint=f"it is at most {limit:,} here"
+        )
+    if int(settings["child_characters"]) >= int(settings["parent_characters"]):
+        raise InvalidInput(
+            "child_characters is not less than parent_characters", hint="what is found stands inside of what is given"
         )
     return settings
 
@@ -62,7 +66,7 @@ def checked_retrieval(given: Mapping[str, object]) -> Settings:
         InvalidInput: one is unknown, of the wrong kind or out of its range (PRD section 7.3).
     """
     _refuse_unknown(given, (*_WHOLE, *_SHARES, *_WORDS))
-    settings: dict[str, str | int | float | bool] = {}
+    settings: dict[str, str | int | float] = {}
     for name, value in given.items():
         if name in _WHOLE:
             settings[name] = _whole(name, value, *_WHOLE[name])
