@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from kb.adapters.tantivy.stamp import (
     remove_orphans,
     write_stamp,
 )
+from kb.adapters.tantivy.swapping import made_beside, put_back, remove_leftovers, swap
 from kb.adapters.tantivy.verification import why_missing
 from kb.domain.embeddings import ChunkKey
 from kb.domain.failures import StorageFailed

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from kb.adapters.tantivy import analysis, meta, stamp
+from kb.adapters.tantivy import analysis, meta, stamp, swapping
 from kb.adapters.tantivy import index as index_module
 from kb.adapters.tantivy.index import TantivyTextIndex
 from kb.adapters.tantivy.schema import schema
@@ -163,7 +163,7 @@ def test_a_disk_that_fails_at_any_step_leaves_an_index_that_answers(
 
     failing(index_module, "write_stamp")
     failing(index_module, "document")
-    failing(index_module, "sync_folder")
+    failing(swapping, "sync_folder")
     failing(os, "fsync")
     failing(Path, "rename")
     for survived in range(30):
