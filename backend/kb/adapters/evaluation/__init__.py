@@ -1,0 +1,1 @@
+"""What measures rankings, and keeps the questions of a run."""

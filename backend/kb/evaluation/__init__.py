@@ -1,0 +1,1 @@
+"""How good is search, and is it better or worse than before?"""
