@@ -29,12 +29,16 @@ CREATE TABLE collection_items (
 ) WITHOUT ROWID;
 CREATE INDEX collection_items_item ON collection_items(item_id, collection_id);
 
--- == How items are cut. wanted_json: an item's own settings. served_json: the policy its shown passages were cut by, where
--- that is not the policy of the serving generation.
+-- == How items are cut. wanted_json: an item's own settings.
 CREATE TABLE item_chunking (
   item_id     TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
-  wanted_json TEXT,
-  served_json TEXT
+  wanted_json TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Policies other than those of generations that passages were cut by: `chunkings` says which one each version has.
+CREATE TABLE chunk_policies (
+  policy_hash TEXT PRIMARY KEY,
+  policy_json TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- == What people changed in passages: layers over the source text, which belong to the item and survive reading it again.
@@ -91,19 +95,48 @@ CREATE TABLE chunk_originals (
   source_spans_json TEXT NOT NULL
 );
 
--- == Links between items. What documents point to, as written; and what people added or took away.
+-- == Links between items. What documents point to, as written, under the folded last part of their target (name_key),
+-- and what became of it when it was last led to its target (outcome; NULL: not yet).
 CREATE TABLE document_links (
-  doc_id  TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
-  ordinal INTEGER NOT NULL,
-  kind    TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
-  target  TEXT NOT NULL,
-  label   TEXT NOT NULL DEFAULT '',
+  doc_id   TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  ordinal  INTEGER NOT NULL,
+  kind     TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
+  target   TEXT NOT NULL,
+  fragment TEXT NOT NULL DEFAULT '',
+  label    TEXT NOT NULL DEFAULT '',
+  name_key TEXT NOT NULL,
+  outcome  TEXT,
   PRIMARY KEY (doc_id, ordinal)
 ) WITHOUT ROWID;
+CREATE INDEX document_links_key ON document_links(name_key, doc_id);
 CREATE TABLE links_read (
   doc_id  TEXT PRIMARY KEY REFERENCES documents(doc_id) ON DELETE CASCADE,
   version TEXT NOT NULL
 ) WITHOUT ROWID;
+
+-- By which names items are known, and what they were when that was noted.
+CREATE TABLE link_names (
+  name_key TEXT NOT NULL,
+  item_id  TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind     TEXT NOT NULL CHECK (kind IN ('file','title','alias')),
+  name     TEXT NOT NULL,
+  PRIMARY KEY (name_key, item_id, kind, name)
+) WITHOUT ROWID;
+CREATE INDEX link_names_item ON link_names(item_id);
+CREATE TABLE links_noted (
+  item_id        TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
+  doc_id         TEXT NOT NULL,
+  workspace_path TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Items whose links are to be led to their targets, because they or what they may mean changed.
+CREATE TABLE links_waiting (
+  item_id TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE
+) WITHOUT ROWID;
+
+-- Edges belong to items, so that they survive new versions. Derived ones are put anew when links are led; a removed one
+-- stays as it is. Shared tags are read from the tags themselves: of kind `tag` only what people removed stands here,
+-- with from_item before to_item. weight: of its kind. label: the words of the link, or what a person noted.
 CREATE TABLE edges (
   from_item  TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
   to_item    TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
@@ -112,6 +145,7 @@ CREATE TABLE edges (
   state      TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','removed')),
   weight     REAL NOT NULL DEFAULT 1,
   label      TEXT NOT NULL DEFAULT '',
+  fragment   TEXT NOT NULL DEFAULT '',
   updated_at TEXT NOT NULL,
   PRIMARY KEY (from_item, to_item, kind)
 ) WITHOUT ROWID;

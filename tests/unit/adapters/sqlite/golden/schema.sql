@@ -8,6 +8,7 @@ CREATE INDEX chunks_doc ON chunks(doc_id, chunking_key, ordinal, role, enabled, 
 CREATE INDEX chunks_text ON chunks(text_hash);
 CREATE INDEX collection_items_item ON collection_items(item_id, collection_id);
 CREATE UNIQUE INDEX collections_name ON collections(name_key) WHERE archived_at IS NULL;
+CREATE INDEX document_links_key ON document_links(name_key, doc_id);
 CREATE INDEX document_tags_tag ON document_tags(tag);
 CREATE INDEX document_versions_doc
   ON document_versions(doc_id, item_id, state, chunking_key, chunk_count, generation_id);
@@ -29,6 +30,7 @@ CREATE INDEX items_shown ON items(active_doc_id, item_id)
 CREATE UNIQUE INDEX jobs_live ON jobs(kind, subject, payload_json) WHERE status IN ('pending','running');
 CREATE UNIQUE INDEX jobs_request ON jobs(request_key) WHERE request_key IS NOT NULL;
 CREATE INDEX jobs_status ON jobs(status);
+CREATE INDEX link_names_item ON link_names(item_id);
 CREATE TABLE answer_sources (
   trace_id TEXT NOT NULL REFERENCES answers(trace_id) ON DELETE CASCADE,
   doc_id   TEXT NOT NULL,
@@ -125,6 +127,10 @@ CREATE TABLE chunk_originals (
   segments_json     TEXT NOT NULL,
   source_spans_json TEXT NOT NULL
 );
+CREATE TABLE chunk_policies (
+  policy_hash TEXT PRIMARY KEY,
+  policy_json TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE chunkings (
   chunking_key    INTEGER PRIMARY KEY,
   chunker_version TEXT NOT NULL,
@@ -176,11 +182,14 @@ CREATE TABLE collections (
   updated_at     TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE document_links (
-  doc_id  TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
-  ordinal INTEGER NOT NULL,
-  kind    TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
-  target  TEXT NOT NULL,
-  label   TEXT NOT NULL DEFAULT '',
+  doc_id   TEXT NOT NULL REFERENCES documents(doc_id) ON DELETE CASCADE,
+  ordinal  INTEGER NOT NULL,
+  kind     TEXT NOT NULL CHECK (kind IN ('wiki','link','heading')),
+  target   TEXT NOT NULL,
+  fragment TEXT NOT NULL DEFAULT '',
+  label    TEXT NOT NULL DEFAULT '',
+  name_key TEXT NOT NULL,
+  outcome  TEXT,
   PRIMARY KEY (doc_id, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE document_tags (
@@ -228,6 +237,7 @@ CREATE TABLE edges (
   state      TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active','removed')),
   weight     REAL NOT NULL DEFAULT 1,
   label      TEXT NOT NULL DEFAULT '',
+  fragment   TEXT NOT NULL DEFAULT '',
   updated_at TEXT NOT NULL,
   PRIMARY KEY (from_item, to_item, kind)
 ) WITHOUT ROWID;
@@ -308,8 +318,7 @@ CREATE TABLE ingest_runs (
 );
 CREATE TABLE item_chunking (
   item_id     TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
-  wanted_json TEXT,
-  served_json TEXT
+  wanted_json TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE items (
   item_id        TEXT PRIMARY KEY,
@@ -346,9 +355,24 @@ CREATE TABLE jobs (
   updated_at       TEXT NOT NULL,
   finished_at      TEXT
 , subject TEXT NOT NULL DEFAULT '', request_key TEXT, priority INTEGER NOT NULL DEFAULT 0, fencing_token INTEGER NOT NULL DEFAULT 0, owner TEXT, lease_expires_at TEXT, not_before TEXT, most_attempts INTEGER NOT NULL DEFAULT 5, rest TEXT CHECK (rest IN ('asked','battery')), dead INTEGER NOT NULL DEFAULT 0, retry_of TEXT);
+CREATE TABLE link_names (
+  name_key TEXT NOT NULL,
+  item_id  TEXT NOT NULL REFERENCES items(item_id) ON DELETE CASCADE,
+  kind     TEXT NOT NULL CHECK (kind IN ('file','title','alias')),
+  name     TEXT NOT NULL,
+  PRIMARY KEY (name_key, item_id, kind, name)
+) WITHOUT ROWID;
+CREATE TABLE links_noted (
+  item_id        TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE,
+  doc_id         TEXT NOT NULL,
+  workspace_path TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE links_read (
   doc_id  TEXT PRIMARY KEY REFERENCES documents(doc_id) ON DELETE CASCADE,
   version TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE links_waiting (
+  item_id TEXT PRIMARY KEY REFERENCES items(item_id) ON DELETE CASCADE
 ) WITHOUT ROWID;
 CREATE TABLE migrations (
   id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, description TEXT NOT NULL
