@@ -123,6 +123,9 @@ class ChunkingSettings(Section):
         if self.overlap_characters > limit:
             message = f"overlap_characters is at most 40 % of target_characters ({limit})"
             raise ValueError(message)
+        if self.child_characters >= self.parent_characters:
+            message = f"child_characters is less than parent_characters ({self.parent_characters})"
+            raise ValueError(message)
         return self
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
+from kb.domain.collection_settings import Settings, checked_chunking
 from kb.domain.embeddings import ChunkKey
 from kb.domain.ids import id_from
 from kb.domain.paths import WorkspacePath
@@ -25,7 +26,7 @@ class ChunkRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkPolicy:
-    """The PRD's chunking settings (section 8.1), in characters; ranges are checked by settings.
+    """The PRD's chunking settings (section 8.1), in characters; what people give is checked by `with_settings`.
 
     `max_tokens` is the embedder's window less its prefix and special tokens; None when there is no
     embedder. It is part of the policy because it moves chunk borders.
@@ -51,6 +52,35 @@ class ChunkPolicy:
                 "max_tokens": self.max_tokens,
             }
         )
+
+    @property
+    def settings(self) -> Settings:
+        """Return what people set, without what the model says."""
+        return {
+            "mode": self.mode,
+            "target_characters": self.target_characters,
+            "overlap_characters": self.overlap_characters,
+            "parent_characters": self.parent_characters,
+            "child_characters": self.child_characters,
+        }
+
+    def with_settings(self, given: Mapping[str, object]) -> ChunkPolicy:
+        """Return the policy with other settings; those not given have the defaults of the PRD.
+
+        Raises:
+            InvalidInput: one is unknown, of the wrong kind or out of its range.
+        """
+        checked: dict[str, Any] = dict(checked_chunking(given))
+        return replace(self, **checked)
+
+    def cuts_as(self, other: ChunkPolicy) -> bool:
+        """Return whether people who wished for the other got this one: what a mode does not use makes no difference."""
+        return self._used() == other._used()
+
+    def _used(self) -> tuple[object, ...]:
+        if self.mode == "parent-child":
+            return self.mode, self.parent_characters, self.child_characters, self.overlap_characters
+        return self.mode, self.target_characters, self.overlap_characters
 
 
 @dataclass(frozen=True, slots=True)

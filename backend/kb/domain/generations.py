@@ -99,9 +99,9 @@ class Recipe:
         said += [
             f"chunking.{key}: {served[key]} serves, the settings say {value}"
             for key, value in wished.items()
-            if served[key] != value
+            if served.get(key, value) != value
         ]
-        if self.chunker != now.chunker:
+        if self.chunker != now.chunker and self.policy.mode == now.policy.mode:
             said.append(f"chunker: {self.chunker} serves, this version has {now.chunker}")
         changed = sorted(m for m, version in now.parsers.items() if _is_other(self.parsers.get(m, version), version))
         if changed:
@@ -178,11 +178,11 @@ def is_masked_now(version: str, now: Mapping[str, str]) -> bool:
 
 def _wishes(policy: ChunkPolicy) -> dict[str, object]:
     """Return the settings of a policy; the window is the model's, which is told apart."""
-    return {
-        "mode": policy.mode,
-        "target_characters": policy.target_characters,
-        "overlap_characters": policy.overlap_characters,
-    }
+    if policy.mode == "parent-child":
+        sizes: tuple[str, ...] = ("parent_characters", "child_characters", "overlap_characters")
+    else:
+        sizes = ("target_characters", "overlap_characters")
+    return {"mode": policy.mode, **{name: policy.settings[name] for name in sizes}}
 
 
 def _is_other(served: str, version: str) -> bool:

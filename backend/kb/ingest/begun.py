@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.items import Item, MediaType
 from kb.domain.recipes import DocumentId, ItemId
+from kb.ingest.makers import DocumentMaker
 from kb.ingest.making import Making
 from kb.ingest.plan import Change
 from kb.ingest.report import ItemKind, ItemReport
@@ -48,6 +49,7 @@ class Begun:
     change: Change
     outcome: Outcome | None = None
     making: Making | None = None
+    maker: DocumentMaker | None = None
     base: Item | None = None
     kind: ItemKind = ItemKind.NEW
     moved: Item | None = None

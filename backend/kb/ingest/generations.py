@@ -22,11 +22,12 @@ from kb.domain.failures import Cancelled, ModelUnavailable, StorageFailed
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.generations import Generation, GenerationCounts, GenerationId, ShownItem
 from kb.domain.index import TextSnapshot, VectorSnapshot
+from kb.domain.items import Item
 from kb.domain.jobs import Progress
 from kb.domain.recipes import ItemId
 from kb.ingest.embedding import embed_pending
-from kb.ingest.intake import DocumentMaker
 from kb.ingest.library_ports import PendingText, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.makers import DocumentMaker, ItemMakers
 from kb.ingest.making import MadeDocument, Making
 from kb.ingest.ports import ArtifactStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
@@ -83,6 +84,7 @@ class GenerationPorts:
         counts: how much of the generation is made.
         text_index: the generation's own; so are `vector_indexes`, the exact one first.
         together: what the library writes inside is one transaction.
+        makers: which maker cuts an item; None when all are cut by `maker`.
     """
 
     files: FileSource
@@ -97,6 +99,11 @@ class GenerationPorts:
     artifacts: ArtifactStore | None = None
     together: Callable[[], AbstractContextManager[object]] = nullcontext
     give_back: Callable[[], object] = lambda: None
+    makers: ItemMakers | None = None
+
+    def maker_of(self, item: Item) -> DocumentMaker:
+        """Return what makes the document of an item."""
+        return self.maker if self.makers is None else self.makers.of(item, None)
 
 
 @dataclass(slots=True)
@@ -190,7 +197,7 @@ class BringUp:
             return
         self._must_index = True
         self._meter.begin("read", 0, 30 if self._ports.embedder else 90)
-        same = [one for one in outdated if self._ports.maker.is_current(one.item.fingerprint)]
+        same = [one for one in outdated if self._ports.maker_of(one.item).is_current(one.item.fingerprint)]
         for start in range(0, len(same), _TAKEN_AT_ONCE):
             self._heed()
             part = same[start : start + _TAKEN_AT_ONCE]
@@ -235,10 +242,11 @@ class BringUp:
             _log.warning("%s stays as it was: %s", shown.item.path, error.message)
             return shown
         media_type = self._ports.files.media_type(shown.item.path, content.data)
-        fingerprint = self._ports.maker.fingerprint(media_type)
+        maker = self._ports.maker_of(shown.item)
+        fingerprint = maker.fingerprint(media_type)
         if fingerprint is None:
             return shown
-        making = self._ports.maker.begin(shown.item.path, content, media_type)
+        making = maker.begin(shown.item.path, content, media_type)
         return _Begun(shown, content.without_data(), making, fingerprint)
 
     def _bytes(self, shown: ShownItem) -> FileBytes:

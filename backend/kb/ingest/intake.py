@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 from kb.domain.coverage import CoverageUnit
 from kb.domain.documents import Member
@@ -21,13 +20,14 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import CannotRun, Unreadable
 from kb.domain.files import FileBytes, ScannedFile
 from kb.domain.ids import uuid7
-from kb.domain.items import MEMBER, Item, ItemState, MediaType
+from kb.domain.items import MEMBER, Item, ItemState
 from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import ItemId
 from kb.domain.recipes import asset_id as asset_id_of
 from kb.ingest.begun import Begun, Outcome
 from kb.ingest.library_ports import DocumentWriter, ItemStore
-from kb.ingest.making import MadeDocument, Making, unsupported_fingerprint
+from kb.ingest.makers import DocumentMaker, ItemMakers
+from kb.ingest.making import MadeDocument, unsupported_fingerprint
 from kb.ingest.members import CONTAINERS, Unpacked, known_inside, member_changes, outermost
 from kb.ingest.plan import Change
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource
@@ -35,24 +35,6 @@ from kb.ingest.reasons import LOCKED, UNEXPECTED, family, why_nothing, with_hint
 from kb.ingest.report import UNSUPPORTED, ItemKind, ItemReport, made_report, reason_report, unchanged
 
 _log = logging.getLogger(__name__)
-
-
-class DocumentMaker(Protocol):
-    """Parse, mask, normalise and chunk, as one step."""
-
-    def fingerprint(self, media_type: MediaType) -> str | None:
-        """Return parser, chunker and policy for such files; None when nothing reads them."""
-
-    def is_current(self, fingerprint: str | None) -> bool:
-        """Return whether a file with this fingerprint would be treated the same way now, or may stay as it is."""
-
-    def is_latest(self, fingerprint: str | None) -> bool:
-        """Return whether a file with this fingerprint would be treated the same way now."""
-
-    def begin(
-        self, path: WorkspacePath, content: FileBytes, media_type: MediaType, password: str | None = None
-    ) -> Making:
-        """Start making the document."""
 
 
 def new_item_id() -> ItemId:
@@ -77,6 +59,7 @@ class Intake:
         most_depth: how many containers a file may lie in, and a container less than that.
         unpacked: bounds what comes out of containers in containers.
         together: what the library writes inside is one transaction.
+        makers: which maker cuts an item; None when all are cut by `maker`.
     """
 
     files: FileSource
@@ -93,6 +76,7 @@ class Intake:
     most_depth: int = 3
     unpacked: Unpacked = field(default_factory=Unpacked)
     together: Callable[[], AbstractContextManager[object]] = nullcontext
+    makers: ItemMakers | None = None
     new_id: Callable[[], ItemId] = new_item_id
     _writes: list[tuple[Item, Callable[[], None]]] = field(default_factory=list)
     _moved: dict[str, list[WorkspacePath]] = field(default_factory=dict)
@@ -212,17 +196,18 @@ class Intake:
 
     def _start(self, begun: Begun) -> None:
         path = begun.change.file.path
-        if self.maker.fingerprint(begun.media_type) is None or begun.content is None:
+        if begun.base is None or self.maker.fingerprint(begun.media_type) is None or begun.content is None:
             return
         if begun.change.depth + (begun.media_type in CONTAINERS) > self.most_depth:
             return
-        begun.making = self.maker.begin(path, begun.content, begun.media_type, self.password)
+        begun.maker = self.makers.of(begun.base, begun.media_type) if self.makers is not None else self.maker
+        begun.making = begun.maker.begin(path, begun.content, begun.media_type, self.password)
 
     def _finished(self, begun: Begun) -> Outcome:
         base, content, media_type = begun.base, begun.content, begun.media_type
         if base is None or content is None:
             raise ValueError("a file is finished that was not begun")
-        fingerprint = self.maker.fingerprint(media_type)
+        fingerprint = (begun.maker or self.maker).fingerprint(media_type)
         if fingerprint is None:
             sentence = f"{family(media_type)} not read by this version"
             self._inside(begun.change, ())

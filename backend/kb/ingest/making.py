@@ -25,7 +25,7 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import asset_id
 from kb.domain.spans import CaptionSpan, Segment
 from kb.domain.transcripts import Transcript
-from kb.ingest.chunking import CHUNKER_VERSION, chunks_of
+from kb.ingest.chunking import chunker_version, chunks_of
 from kb.ingest.normalise import NORMALISER_VERSION, SourceFacts, normalise, with_step
 from kb.ingest.ports import Captioner, LanguageDetector, Masker, Parser, Tokenizer
 from kb.ingest.reading_ports import FormatReader, Reading
@@ -108,6 +108,7 @@ class ParsedAndChunked:
         masker: takes secrets out before anything is kept.
         captioner: describes pictures; None unless a person turned it on.
         accepts: which other fingerprints than today's are left as they are.
+        knows: by the hash of a policy, whether files are meant to be cut by it too: each has its own then.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of one pipeline
@@ -122,9 +123,11 @@ class ParsedAndChunked:
         masker: Masker | None = None,
         captioner: Captioner | None = None,
         accepts: Callable[[str], bool] = lambda _fingerprint: False,
+        knows: Callable[[str], bool] = lambda _policy: False,
     ) -> None:
         self._given_parsers = tuple(parsers)
         self._accepts = accepts
+        self._knows = knows
         self._reader = reader
         self._masker = masker or NothingMasked()
         self._captioner = captioner
@@ -136,7 +139,7 @@ class ParsedAndChunked:
         self._policy = policy
         self._tokenizer = tokenizer
         self._clock = clock
-        cut = f"{CHUNKER_VERSION}|{policy.hash()}"
+        self._cut = cut = f"{chunker_version(policy)}|{policy.hash()}"
         versions = {media: parser.version for media, parser in self._parsers.items()}
         for media in reader.media_types - versions.keys() if reader else ():
             versions[media] = reader.version(media) if reader else ""
@@ -154,11 +157,19 @@ class ParsedAndChunked:
 
     def is_current(self, fingerprint: str | None) -> bool:
         """Return whether a file with this fingerprint would be treated the same way now, or may stay as it is."""
-        return fingerprint in self._current or (fingerprint is not None and self._accepts(fingerprint))
+        if fingerprint is None:
+            return False
+        fingerprint = self._as_cut_here(fingerprint)
+        return fingerprint in self._current or self._accepts(fingerprint)
 
     def is_latest(self, fingerprint: str | None) -> bool:
         """Return whether a file with this fingerprint would be treated the same way now."""
-        return fingerprint in self._current
+        return fingerprint is not None and self._as_cut_here(fingerprint) in self._current
+
+    def _as_cut_here(self, fingerprint: str) -> str:
+        """Return the fingerprint a file would have if it were cut as most are."""
+        version, _, cut = fingerprint.partition("|")
+        return f"{version}|{self._cut}" if cut and self._knows(cut.rpartition("|")[2]) else fingerprint
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -166,7 +177,11 @@ class ParsedAndChunked:
         return {media.value: version for media, version in self._versions.items()}
 
     def cutting(
-        self, policy: ChunkPolicy, tokenizer: Tokenizer | None, accepts: Callable[[str], bool]
+        self,
+        policy: ChunkPolicy,
+        tokenizer: Tokenizer | None,
+        accepts: Callable[[str], bool],
+        knows: Callable[[str], bool] = lambda _policy: False,
     ) -> ParsedAndChunked:
         """Return the same with another way to cut, and to tell what may stay as it is."""
         return ParsedAndChunked(
@@ -179,6 +194,7 @@ class ParsedAndChunked:
             masker=self._masker,
             captioner=self._captioner,
             accepts=accepts,
+            knows=knows,
         )
 
     def begin(
@@ -224,7 +240,7 @@ class ParsedAndChunked:
         heed()
         chunks = tuple(chunks_of(document, blocks, self._policy, self._tokenizer))
         return MadeDocument(
-            with_step(document, ProvenanceKind.CHUNKED, CHUNKER_VERSION, self._clock()),
+            with_step(document, ProvenanceKind.CHUNKED, chunker_version(self._policy), self._clock()),
             chunks,
             parsed.members,
             parsed.waits_for,

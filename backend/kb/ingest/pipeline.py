@@ -190,6 +190,7 @@ class IngestRun:
             most_depth=self._options.most_depth,
             unpacked=Unpacked(self._options.most_unpacked),
             together=ports.together,
+            makers=ports.makers,
         )
 
     def _outcomes(self, intake: Intake, changes: Sequence[Change], step_aside: Callable[[], bool]) -> Iterator[Outcome]:

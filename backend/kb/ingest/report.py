@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kb.domain.chunks import ChunkRole
 from kb.domain.documents import ParseWarning
 from kb.domain.files import ScanProblem, Scope
 from kb.domain.items import Item, ItemState, RawAsset
@@ -201,7 +202,7 @@ def made_report(kind: ItemKind, asset: RawAsset, made: MadeDocument) -> ItemRepo
         asset.asset_id,
         asset.byte_len,
         len(document.blocks),
-        len(made.chunks),
+        sum(chunk.role is not ChunkRole.PARENT for chunk in made.chunks),
         parser_version=document.parser_version,
         chunker_version=made.chunks[0].chunker_version,
         warnings=document.warnings,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from kb.ingest.intake import DocumentMaker
 from kb.ingest.library_ports import DocumentWriter, IndexLog, ItemStore, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.makers import DocumentMaker, ItemMakers
 from kb.ingest.members import UNPACKED_BYTES
 from kb.ingest.ports import ArtifactStore, AssetStore, FileSource, PassageEmbedder
 from kb.ingest.removals import GroundReader, GroundStore
@@ -26,6 +26,7 @@ class IngestPorts:
         work_off: removes from disk what the library no longer holds; None to leave that to the copies' own store.
         ground_store: remembers what the workspace stood on; None in tests that delete without asking.
         ground_reader: looks at it.
+        makers: which maker cuts an item; None when all are cut by `maker`.
     """
 
     files: FileSource
@@ -45,6 +46,7 @@ class IngestPorts:
     work_off: Callable[[], object] | None = None
     ground_store: GroundStore | None = None
     ground_reader: GroundReader | None = None
+    makers: ItemMakers | None = None
 
 
 @dataclass(frozen=True, slots=True)

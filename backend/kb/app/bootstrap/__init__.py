@@ -85,6 +85,7 @@ class Parts(GenerationParts):
             work_off=self.work_off_removals,
             ground_store=SqliteGroundStore(self.library),
             ground_reader=WorkspaceGround(configuration.workspace),
+            makers=self.makers,
         )
 
     @made_once

@@ -64,6 +64,7 @@ class GenerationParts(MakingParts):
                 artifacts=self.artifacts,
                 together=self.library.transaction,
                 give_back=give_back_memory,
+                makers=self.makers_of(recipe, tokenizer, is_lenient=not is_new),
             )
 
     @contextmanager

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kb.adapters.sqlite.item_chunking import SqliteItemChunking
 from kb.app.bootstrap.made_once import made_once
 from kb.app.bootstrap.projections import ProjectionParts
 from kb.domain.chunks import ChunkPolicy
+from kb.domain.collection_settings import Settings
 from kb.domain.failures import ModelUnavailable
 from kb.domain.generations import Recipe, is_masked_now
-from kb.ingest.chunking import CHUNKER_VERSION
+from kb.ingest.chunk_policies import MakersByPolicy
+from kb.ingest.chunking import chunker_version
 
 if TYPE_CHECKING:
     from kb.adapters.workers.reader import ChildReader
@@ -41,11 +44,7 @@ class MakingParts(ProjectionParts):
     def wanted(self) -> Recipe:
         """Return the recipe that the settings and this program say, with the serving model where theirs is missing."""
         chunking, name = self.settings.chunking, self.settings.models.embedding.model
-        policy = ChunkPolicy(
-            mode=chunking.mode,
-            target_characters=chunking.target_characters,
-            overlap_characters=chunking.overlap_characters,
-        )
+        policy = ChunkPolicy().with_settings(chunking.model_dump())
         model = None
         if self.settings.models.embedding.provider != "none":
             try:
@@ -58,7 +57,7 @@ class MakingParts(ProjectionParts):
             policy = replace(policy, max_tokens=serving.policy.max_tokens)
         elif model is not None:
             policy = replace(policy, max_tokens=model.max_tokens)
-        return Recipe(policy, CHUNKER_VERSION, dict(self._parsers.versions), model, name)
+        return Recipe(policy, chunker_version(policy), dict(self._parsers.versions), model, name)
 
     @made_once
     def recipe(self) -> Recipe:
@@ -74,9 +73,20 @@ class MakingParts(ProjectionParts):
     @made_once
     def maker(self) -> ParsedAndChunked:
         """Return what makes documents as they are made now."""
-        tokenizer = self.embedder.tokenizer if self.embedder else None
         is_known = self.serving.recipe is not None
-        return self.maker_of(self.recipe, tokenizer, is_lenient=is_known)
+        recipe, versions, cap = self.recipe, self._parsers.versions, self.recipe.policy.max_tokens
+        policies = self.item_chunking.policies
+
+        def knows(hashed: str) -> bool:
+            known = policies().get(hashed)
+            return known is not None and known.max_tokens == cap
+
+        return self._parsers.cutting(
+            recipe.policy,
+            self._tokenizer,
+            lambda fingerprint: is_known and recipe.accepts(fingerprint, versions),
+            knows,
+        )
 
     def maker_of(self, recipe: Recipe, tokenizer: Tokenizer | None, *, is_lenient: bool) -> ParsedAndChunked:
         """Return what makes documents by a recipe; a lenient one leaves alone what earlier parsers made by it."""
@@ -84,6 +94,45 @@ class MakingParts(ProjectionParts):
         return self._parsers.cutting(
             recipe.policy, tokenizer, lambda fingerprint: is_lenient and recipe.accepts(fingerprint, versions)
         )
+
+    @made_once
+    def item_chunking(self) -> SqliteItemChunking:
+        """Return how single items are cut."""
+        return SqliteItemChunking(self.library)
+
+    def makers_of(self, recipe: Recipe, tokenizer: Tokenizer | None, *, is_lenient: bool) -> MakersByPolicy:
+        """Return what makes each item's document by a recipe, cut as is wanted of the item."""
+        return self._makers(recipe, tokenizer, is_lenient=is_lenient, keeps=False)
+
+    @property
+    def makers(self) -> MakersByPolicy:
+        """Return what makes each item's document as it is made now."""
+        return self._makers(self.recipe, self._tokenizer, is_lenient=True, keeps=True)
+
+    @property
+    def makers_anew(self) -> MakersByPolicy:
+        """Return what makes each item's document as its settings, a collection's or the workspace's say now."""
+        wished = self.wanted.policy.settings
+        return self._makers(self.recipe, self._tokenizer, is_lenient=True, keeps=False, workspace=wished)
+
+    @property
+    def _tokenizer(self) -> Tokenizer | None:
+        return self.embedder.tokenizer if self.embedder else None
+
+    def _makers(
+        self,
+        recipe: Recipe,
+        tokenizer: Tokenizer | None,
+        *,
+        is_lenient: bool,
+        keeps: bool,
+        workspace: Settings | None = None,
+    ) -> MakersByPolicy:
+        def make(policy: ChunkPolicy) -> ParsedAndChunked:
+            own = replace(recipe, policy=policy, chunker=chunker_version(policy))
+            return self.maker_of(own, tokenizer, is_lenient=is_lenient)
+
+        return MakersByPolicy(self.item_chunking, recipe.policy, make, keeps=keeps, workspace=workspace)
 
     @made_once
     def _parsers(self) -> ParsedAndChunked:
