@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from kb.domain.collection_settings import Settings
 from kb.domain.collections import Collection, name_key
 from kb.domain.errors import InvalidInput, NotFound
+from kb.domain.search import Degradation
+from kb.retrieval.results import SearchResult
+from kb.retrieval.values import Degraded
 
 
 class StoredCollections(Protocol):
@@ -18,6 +22,9 @@ class StoredCollections(Protocol):
 
     def get(self, collection_id: str) -> Collection | None:
         """Return one, archived or not."""
+
+    def count(self, collection_id: str) -> int:
+        """Return how many files one holds."""
 
 
 class CollectionScope:
@@ -81,3 +88,12 @@ class CollectionScope:
             return {}
         found = self._store.get(collection_ids[0])
         return (found.retrieval if found else None) or {}
+
+    def explained(self, found: SearchResult) -> SearchResult:
+        """Return what a search found, with a word on collections that hold no files at all."""
+        scope = found.query.filters.collections
+        if not scope or any(self._store.count(collection_id) for collection_id in scope):
+            return found
+        detail = "the collection holds no files" if len(scope) == 1 else "these collections hold no files"
+        said = (*found.diagnostics.degraded, Degraded("scope", Degradation.EMPTY_SCOPE, detail))
+        return replace(found, diagnostics=replace(found.diagnostics, degraded=said))

@@ -103,6 +103,31 @@ class CollectionRule(Wire):
     value: str
 
 
+class CollectionChunking(Wire):
+    """How the files of a collection are cut, in characters."""
+
+    mode: Annotated[Literal["fixed", "structure", "parent-child"], Open]
+    target_characters: int
+    overlap_characters: int
+    parent_characters: int
+    child_characters: int
+
+
+class CollectionRetrieval(Wire):
+    """Settings of searches in one collection; null is as the workspace has it."""
+
+    top_k: int | None = None
+    minimum_vector_similarity: float | None = None
+    fts_weight: float | None = None
+    vector_weight: float | None = None
+    graph_weight: float | None = None
+    candidate_multiplier: int | None = None
+    context_max_characters: int | None = None
+    adjacent_chunk_count: int | None = None
+    rerank: Annotated[Literal["off", "local", "model"], Open] | None = None
+    fusion: Annotated[Literal["score", "rrf"], Open] | None = None
+
+
 class Collection(Wire):
     """A collection. `items` is how many files it holds, null where they were not counted.
 
@@ -116,8 +141,8 @@ class Collection(Wire):
     revision: int
     archived: bool
     rules: tuple[CollectionRule, ...]
-    chunking: dict[str, str | int | float] | None
-    retrieval: dict[str, str | int | float] | None
+    chunking: CollectionChunking | None
+    retrieval: CollectionRetrieval | None
     created_at: AwareDatetime
     updated_at: AwareDatetime
     items: int | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from kb.contract.base import Request, Wire
-from kb.contract.search import FindRequest
+from kb.contract.search import Filters, FindRequest
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -26,11 +26,25 @@ class ForgetSearchRequest(Request):
     name: _Name
 
 
+class KeptFilters(Filters):
+    """Filters as they are kept."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class KeptRequest(FindRequest):
+    """A search as it is kept: what may be asked, read as leniently as every reply."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    filters: KeptFilters | None = None
+
+
 class SavedSearch(Wire):
     """A kept search; where it cannot be read any more `request` is null and `problem` says why."""
 
     name: str
-    request: FindRequest | None
+    request: KeptRequest | None
     created_at: AwareDatetime
     updated_at: AwareDatetime
     problem: str | None = None

@@ -32,6 +32,7 @@ class Degradation(StrEnum):
     GRAPH_OFF = "graph_off"
     GRAPH_NO_EVIDENCE = "graph_no_evidence"
     RERANK_FAILED = "rerank_failed"
+    EMPTY_SCOPE = "empty_scope"
     EMBEDDING_ENDPOINT_UNREACHABLE = "embedding_endpoint_unreachable"
 
 

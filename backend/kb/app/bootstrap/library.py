@@ -26,6 +26,7 @@ from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.reading import SqliteReading
 from kb.adapters.sqlite.runs import SqliteIngestRuns
+from kb.adapters.sqlite.saved_searches import SqliteSavedSearches
 from kb.adapters.sqlite.upkeep import SqliteUpkeep
 from kb.adapters.sqlite.vectors import SqliteVectorStore
 from kb.adapters.sqlite.versions import SqliteVersions
@@ -82,6 +83,11 @@ class LibraryParts:
     def collections(self) -> SqliteCollections:
         """Return the collections."""
         return SqliteCollections(self.library)
+
+    @made_once
+    def saved_searches(self) -> SqliteSavedSearches:
+        """Return the kept searches."""
+        return SqliteSavedSearches(self.library)
 
     @made_once
     def catalogue(self) -> SqliteCatalogue:

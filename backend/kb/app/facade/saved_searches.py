@@ -8,7 +8,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from kb.contract.base import Empty
-from kb.contract.saved_searches import ForgetSearchRequest, SavedSearches, SaveSearchRequest
+from kb.contract.saved_searches import ForgetSearchRequest, KeptRequest, SavedSearches, SaveSearchRequest
 from kb.contract.saved_searches import SavedSearch as WireSearch
 from kb.contract.search import FindRequest
 from kb.domain.collections import checked_name
@@ -69,7 +69,8 @@ def request_of_saved(search: SavedSearch) -> FindRequest | None:
 
 
 def _wire(search: SavedSearch) -> WireSearch:
-    request = request_of_saved(search)
+    # First as strictly as it would be asked: a condition of a later version must not be lost in silence.
+    request = KeptRequest.model_validate_json(search.request_json) if request_of_saved(search) else None
     problem = None if request else "it cannot be read any more: search anew, and save that under the same name"
     return WireSearch(
         name=search.name,
