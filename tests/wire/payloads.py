@@ -63,6 +63,7 @@ from kb.ingest.removals import HeldBack
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
 from tests.wire.backup_payloads import backup_payloads
+from tests.wire.connection_payloads import connection_test, connections
 from tests.wire.generation_payloads import generation_payloads
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -293,6 +294,8 @@ def payloads() -> dict[str, Wire]:
         "chunk_inspection": chunk,
         "chunks": ChunksPage(chunks=(chunk,), next="14"),
         **layer_payloads(chunk),
+        "connections": connections(),
+        "connection_test": connection_test(),
         "job": job,
         "jobs": JobsPage(jobs=(job_to_wire(waiting_job()), job)),
         "items": Items(items=(item_to_wire(item_row()),), next=None),

@@ -20,6 +20,8 @@ from kb.domain.errors import InvalidSettings
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)")
 # Variables of ours that are not settings.
 _RESERVED = frozenset({"KB_HOME", "KB_DEBUG"})
+_KEYS = "KB_KEY_"
+"""Keys of servers, which no setting, warning or message ever shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> tuple[d
     warnings = []
     for name, text in sorted(env.items()):
         # As everywhere, an empty variable is one that is not set: an empty root would be the current folder.
-        if not name.startswith("KB_") or name in _RESERVED or not text:
+        if not name.startswith("KB_") or name.startswith(_KEYS) or name in _RESERVED or not text:
             continue
         key = names.get(name)
         if key is None:

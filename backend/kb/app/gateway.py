@@ -15,6 +15,7 @@ from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks, Mending
+from kb.app.facade.connections import ConnectionsGroup
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
@@ -140,6 +141,7 @@ def open_own_library(
 def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following | None = None) -> KebabFacade:
     """Return the facade over opened parts."""
     from kb.app.bootstrap.watching import has_few
+    from kb.app.connections import ConnectionBoard
     from kb.app.generations import GenerationShelf
     from kb.app.health.examination import Examination
     from kb.app.health.projections import index_checks
@@ -190,6 +192,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
         jobs=Jobs(parts.job_control, desk.steered),
         index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep))),
         generations=GenerationsGroup(parts.job_control, desk, GenerationShelf(parts)),
+        connections=ConnectionsGroup(ConnectionBoard(parts)),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(Examination(parts, desk, followed)),
         events=events,

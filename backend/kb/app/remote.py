@@ -29,6 +29,7 @@ from kb.contract.groups import (
 )
 from kb.contract.problems import error_of
 from kb.contract.retrieval import RetrievalResponse
+from kb.contract.retrieval_groups import ConnectionsGroup
 from kb.contract.system import Problem
 from kb.domain.errors import InvalidInput, KebabError
 from kb.domain.failures import Unreachable
@@ -62,6 +63,7 @@ class RemoteFacade:
         self.versions = cast(VersionsGroup, _Group(self, "versions"))
         self.generations = cast(GenerationsGroup, _Group(self, "generations"))
         self.index = cast(IndexGroup, _Group(self, "index"))
+        self.connections = cast(ConnectionsGroup, _Group(self, "connections"))
         self.backup = cast(BackupGroup, _Group(self, "backup"))
         self.system = cast(SystemGroup, _Group(self, "system"))
         self.events: EventsGroup = _Events()

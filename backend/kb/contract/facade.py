@@ -22,6 +22,7 @@ from kb.contract.groups import (
     VersionsGroup,
     ViewerGroup,
 )
+from kb.contract.retrieval_groups import ConnectionsGroup
 
 _Model = TypeVar("_Model", bound=Wire)
 
@@ -84,6 +85,10 @@ class Facade(Protocol):
     @property
     def generations(self) -> GenerationsGroup:
         """Complete sets of index data, of which one serves."""
+
+    @property
+    def connections(self) -> ConnectionsGroup:
+        """Which models are used, where they run, and their keys."""
 
     @property
     def backup(self) -> BackupGroup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -20,6 +21,11 @@ class KeyName:
     def account(self) -> str:
         """The entry in the key store."""
         return f"{self.name}@{self.host}"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that stands in where there is no key store."""
+        return f"KB_KEY_{re.sub('[^A-Z0-9]+', '_', self.name.upper()).strip('_')}"
 
 
 @dataclass(frozen=True, slots=True)

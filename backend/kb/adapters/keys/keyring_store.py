@@ -6,7 +6,6 @@ A key is never logged, never part of a message, and leaves only through `get`.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -62,7 +61,7 @@ class KeyringKeyStore:
                 kept = None
         if kept:
             return Key(kept, "key_store")
-        given = self._environment.get(variable_of(name), "").strip()
+        given = self._environment.get(name.variable, "").strip()
         return Key(given, "environment") if given else None
 
     def set(self, name: KeyName, key: str) -> None:
@@ -100,7 +99,7 @@ class KeyringKeyStore:
         if backend is None:
             raise StorageFailed(
                 "this system has no key store that Kebab can use",
-                hint=f"set the environment variable {variable_of(name)} instead, or install a Secret Service",
+                hint=f"set the environment variable {name.variable} instead, or install a Secret Service",
             )
         return backend
 
@@ -117,12 +116,7 @@ class KeyringKeyStore:
         return found if works else None
 
 
-def variable_of(name: KeyName) -> str:
-    """Return the environment variable that stands in: `KB_KEY_` and the name in capitals."""
-    return f"KB_KEY_{re.sub('[^A-Z0-9]+', '_', name.name.upper()).strip('_')}"
-
-
 def _refused(name: KeyName) -> StorageFailed:
     return StorageFailed(
-        "the system's key store refused", hint=f"unlock it, or set the environment variable {variable_of(name)}"
+        "the system's key store refused", hint=f"unlock it, or set the environment variable {name.variable}"
     )

@@ -150,8 +150,8 @@ class ModelParts(ConnectionParts):
         at_once = _AT_ONCE if self.settings.models.embedding.provider == _ENDPOINT else os.cpu_count() or 1
         return self.settings.indexing.max_parallel_embeddings or at_once
 
-    def ask_dimensions(self) -> int:
-        """Ask the embedding server of the settings how many dimensions its model has, and go by it from now on.
+    def probe_server(self, timeout_s: float | None = None) -> int:
+        """Ask the embedding server of the settings how many dimensions its model has; nothing is kept.
 
         Raises:
             ModelUnavailable: it does not answer, refuses, or gives no vector.
@@ -159,8 +159,13 @@ class ModelParts(ConnectionParts):
         """
         from kb.adapters.models.embedding.endpoint import ask_dimensions
 
+        wanted = self.settings.models.embedding
+        return ask_dimensions(self.server("embedding"), wanted.model, timeout_s or wanted.timeout_seconds)
+
+    def ask_dimensions(self) -> int:
+        """Do as `probe_server`, and go by what it says from now on."""
         wanted, address = self.settings.models.embedding, self.address("embedding")
-        dimensions = ask_dimensions(self.server("embedding"), wanted.model, wanted.timeout_seconds)
+        dimensions = self.probe_server()
         is_new = self.known_dimensions.get(address.base_url, wanted.model) != dimensions
         self._asked_in_vain = None
         if is_new:

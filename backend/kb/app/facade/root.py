@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
+from kb.app.facade.connections import ConnectionsGroup
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
@@ -31,6 +32,7 @@ class KebabFacade:
     jobs: Jobs
     index: Index
     generations: GenerationsGroup
+    connections: ConnectionsGroup
     backup: Backup
     system: System
     events: Events

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kb.app.bootstrap import Parts
+from kb.app.connections import ask_servers
 from kb.app.health.projections import index_checks
 from kb.app.health.repairing import damaged_artifacts
 from kb.app.health.surroundings import failed
@@ -23,6 +24,7 @@ def library_checks(parts: Parts, *, deep: bool = False) -> Iterator[DoctorCheck]
     yield DoctorCheck(name="text_index_open", ok=text.ok, detail=text.detail, hint=text.hint)
     yield _vector_check(others)
     yield _embedding_check(parts)
+    yield from _endpoint_check(parts)
     yield from _settings_check(parts)
     yield from _artifacts_checks(parts, deep=deep)
     yield from _leftovers_check(parts)
@@ -69,9 +71,21 @@ def _embedding_check(parts: Parts) -> DoctorCheck:
             detail = f"{detail} goes on serving; in the settings: {missing.message}"
             return DoctorCheck(name="embedding_model", ok=True, detail=detail, hint=missing.hint)
         return DoctorCheck(name="embedding_model", ok=True, detail=detail)
+    if parts.model_problem is not None and parts.settings.models.embedding.provider == "openai_compatible":
+        # A server that is away, or that the library's vectors are not from, is no illness of the library.
+        said = f"{parts.model_problem.message}; keywords only"
+        return DoctorCheck(name="embedding_model", ok=True, detail=said, hint=parts.model_problem.hint or None)
     if parts.model_problem is not None:
         return failed("embedding_model", parts.model_problem.message, parts.model_problem.hint)
     return DoctorCheck(name="embedding_model", ok=True, detail="none (models.embedding.provider), keywords only")
+
+
+def _endpoint_check(parts: Parts) -> Iterator[DoctorCheck]:
+    """Ask the servers that the settings name, if any; an unreachable one is never unhealthy."""
+    found = list(ask_servers(parts))
+    if found:
+        hint = next((hint for _, hint in found if hint), None)
+        yield DoctorCheck(name="endpoint_reachable", ok=True, detail="; ".join(said for said, _ in found), hint=hint)
 
 
 def _language_check(parts: Parts) -> DoctorCheck:

@@ -50,6 +50,9 @@ STARTING = {
     "generations/rollback",
     "generations/switch",
     "jobs/retry",
+    # They write into the key store of whoever runs the tests: see test_connections.py.
+    "connections/remove_key",
+    "connections/set_key",
 }
 # What they undo is gone the second time.
 UNDOING = {"chunks/restore", "chunks/undo"}
@@ -75,6 +78,9 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
         patch.setenv("KB_HOME", str(folder / "home"))
         patch.setenv("KB_WORKSPACE_ROOT", str(folder / "workspace"))
         patch.setenv("KB_MODELS_EMBEDDING_PROVIDER", "none")
+        # A port nobody listens on: the server is tried, and does not answer.
+        patch.setenv("KB_MODELS_RERANK_PROVIDER", "endpoint")
+        patch.setenv("KB_MODELS_RERANK_BASE_URL", "http://127.0.0.1:9/v1")
         configuration = load_configuration()
         patch.setenv("KB_CHUNKING_TARGET_CHARACTERS", "800")
         earlier = load_configuration()
@@ -130,6 +136,7 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "chunks/enable": {"chunk_id": _chunk(facade, "twice.md"), "enabled": False},
         "chunks/inspect": {"chunk_id": chunk},
         "chunks/list": {"doc": "ops/backup.md"},
+        "connections/test": {"role": "rerank"},
         "index/compacted": {"job_id": ids["compact"]},
         "generations/built": {"job_id": _over(facade, facade.generations.build(_request("generations/build", {})))},
         "index/report": {"job_id": ids["rebuild"]},
@@ -245,6 +252,8 @@ def test_an_edit_undone_is_the_same_through_a_server(both: Both, name: str) -> N
     [
         ("answers/get", {"trace_id": "nobody"}),
         ("chunks/inspect", {"chunk_id": "nobody"}),
+        ("connections/set_key", {"role": "embedding", "key": "k"}),
+        ("connections/remove_key", {"role": "caption"}),
         ("jobs/get", {"job_id": "nobody"}),
         ("jobs/retry", {"job_id": "nobody"}),
         ("library/show", {"doc": "nowhere.md"}),
