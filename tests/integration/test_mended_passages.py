@@ -20,7 +20,8 @@ from kb.contract.search import FindRequest, SearchHit
 from kb.contract.system import DoctorRequest
 from kb.contract.viewer import View, ViewerOpenRequest
 from kb.domain.errors import NotFound
-from tests.places import Place, backed_up, over
+from kb.domain.recipes import ChunkId
+from tests.places import Place, at_work, backed_up, over
 
 PADDING = " ".join(f"The {word} hangs beside the stove where it always hung." for word in ("ladle", "sieve", "pan") * 6)
 NOTE = f"""# Kitchen
@@ -191,3 +192,19 @@ def test_a_merged_backup_brings_the_edits_along(place: Place, tmp_path: Path) ->
         assert kinds == ["disabled", "text"]
         undone = facade.chunks.undo(ChunkRequest(chunk_id=passage(facade, "onehundred").chunk_id))
         assert undone.chunk is not None
+
+
+def test_an_edit_that_a_crash_kept_from_the_index_is_found_after_the_next_run(place: Place) -> None:
+    with place.opened() as facade:
+        place.ingest(facade)
+        found = passage(facade, "ninety")
+    with at_work(place) as (parts, _):
+        # Committed, and nothing after it.
+        parts.layers.say(ChunkId(found.chunk_id), found.text.replace("ninety", "onehundred"))
+    with place.opened() as facade:
+        # Nothing wrong is shown before.
+        assert not [hit for hit in hits(facade, "ninety") if "ninety" in hit.snippet]
+        place.ingest(facade)
+        assert [hit.citation.uri for hit in hits(facade, "onehundred")] == ["kitchen.md#L5"]
+        assert not hits(facade, "ninety")
+        assert all(check.ok for check in facade.system.doctor(DoctorRequest(deep=True)).checks if "index" in check.name)

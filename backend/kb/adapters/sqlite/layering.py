@@ -166,9 +166,10 @@ def _render(connection: sqlite3.Connection, key: int) -> str | None:
     changes = merged(made for _, made in laid)
     text = applied(original.text, changes)
     is_out = not is_parent and any(kind is not LayerKind.TEXT for kind, _ in laid)
-    is_blank = not text.strip()
-    # Of a passage of which an edit left nothing, nothing is to be found.
-    said = original if is_blank or text == original.text else _said(original, text, changes)
+    said = original if text == original.text else _said(original, text, changes)
+    # Of a passage of which an edit left nothing, or only what it repeats of another, nothing is to be found.
+    is_blank = not text.strip() or (said.segments_json == "[]" != original.segments_json)
+    said = original if is_blank else said
     is_enabled, is_edited = not (is_out or is_blank), said is not original
     if (is_enabled, is_edited, said.text) == (bool(was_enabled), bool(was_edited), now.text):
         return None

@@ -13,7 +13,7 @@ from kb.adapters.parsers.markdown.parser import MarkdownItParser
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.layers import SqliteLayers
-from kb.domain.chunks import Chunk, ChunkPolicy
+from kb.domain.chunks import Chunk, ChunkPolicy, ChunkRole
 from kb.domain.files import FileBytes, FileIdentity
 from kb.domain.ids import content_hash
 from kb.domain.items import MediaType
@@ -136,6 +136,8 @@ class Edited:
         now, original = "", ""
         for one in page.entries:
             chunk = one.stored.chunk
+            if chunk.role is ChunkRole.PARENT:
+                continue
             own = own_start(chunk)
             # Of which an edit left nothing, it is taken out.
             now += "".join(chunk.text[own:].split()) if one.enabled else ""
@@ -197,13 +199,21 @@ def notes(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("notes", ["synthetic", "en", "zh"], indirect=True)
-@pytest.mark.parametrize("target", [800, 2400])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(ChunkPolicy(target_characters=800), id="800"),
+        pytest.param(ChunkPolicy(target_characters=2400), id="2400"),
+        pytest.param(ChunkPolicy(mode="fixed", target_characters=1000), id="fixed"),
+        pytest.param(ChunkPolicy(mode="parent-child"), id="parent-child"),
+    ],
+)
 def test_of_fifty_edits_forty_eight_are_there_when_their_files_are_cut_otherwise_and_the_rest_is_listed(
-    ports: Ports, library: Library, notes: dict[str, str], target: int
+    ports: Ports, library: Library, notes: dict[str, str], policy: ChunkPolicy
 ) -> None:
     done = edited(ports, library, notes)
     assert len(done.there_again()) == EDITS
-    done.cut_again(ChunkPolicy(target_characters=target))
+    done.cut_again(policy)
     there = done.there_again()
     listed = done.layers.layers(limit=200).entries
     lost = [layer for layer in listed if layer.lost]
