@@ -15,10 +15,11 @@ import tantivy
 from kb.adapters.tantivy.analysis import RUN_ENDS, Kind, QueryTerms, in_order, query_terms
 from kb.adapters.tantivy.schema import encodable
 from kb.adapters.tantivy.scripts import stem, triples
-from kb.adapters.tantivy.typos import likes_of, may_be_misspelled
+from kb.adapters.tantivy.typos import likes_of
 from kb.domain.globs import glob_pattern
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters
+from kb.domain.slips import may_be_misspelled
 
 FIELDS: Mapping[Kind, str] = {
     "word": "words",

@@ -1,0 +1,82 @@
+"""Files found by their names: how a name compares, and what the search for names promises. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from kb.domain.hangul import compatibility
+from kb.domain.recipes import ItemId
+from kb.domain.text import CJK, fold_with_origin
+from kb.retrieval.values import Highlight
+
+
+class NameMatch(IntEnum):
+    """How a name was found, best first."""
+
+    EXACT = 0
+    START = 1
+    WORD_START = 2
+    INSIDE = 3
+    INITIALS = 4
+    TYPO = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """An item by its name; `highlights` are places in `path`."""
+
+    item_id: ItemId
+    path: str
+    match: NameMatch
+    highlights: tuple[Highlight, ...]
+
+
+class NameSearch(Protocol):
+    """Files by their names."""
+
+    def named(self, query: str, limit: int) -> Sequence[NameHit]:
+        """Return items of the workspace, best first, those equally good by path; none for a query without letters.
+
+        Raises:
+            StorageFailed: the library cannot be read.
+        """
+
+
+WORD_MARK = "\x01"
+"""Stands before each word of a marked name."""
+
+_LETTER = rf"[^\W_{CJK}]"
+_WORD = re.compile(rf"(?<!{_LETTER}){_LETTER}|(?<![{CJK}])[{CJK}]")
+
+
+def folded(text: str, simplify: Callable[[str], str]) -> str:
+    """Return `text` as names compare: NFKC, case-folded, in Simplified Chinese, lone consonants as typed."""
+    return simplify(compatibility(unicodedata.normalize("NFC", text)).casefold())
+
+
+def marked(text: str) -> str:
+    """Return a folded text with a mark before each word: where letters, or Han, Kana and Hangul, begin."""
+    return _WORD.sub(lambda match: f"{WORD_MARK}{match[0]}", text)
+
+
+def own_name(path: str) -> str:
+    """Return the last part of a path, of an attachment that of its own."""
+    return path.rsplit("/", 1)[-1]
+
+
+def highlighted(path: str, wanted: Sequence[str], simplify: Callable[[str], str]) -> tuple[Highlight, ...]:
+    """Return where folded texts stand in the name at the end of `path`, the first place of each."""
+    begin = len(path) - len(own_name(path))
+    name, starts, ends = fold_with_origin(path[begin:], lambda text: folded(text, simplify))
+    found = ((name.find(text), len(text)) for text in wanted)
+    spans = sorted({(begin + starts[at], begin + ends[at + size - 1]) for at, size in found if at >= 0 and size})
+    kept: list[Highlight] = []
+    for start, end in spans:
+        if not kept or start >= kept[-1].end:
+            kept.append(Highlight(start, end))
+    return tuple(kept)
