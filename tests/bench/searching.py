@@ -142,9 +142,16 @@ class _ByHand:
 
 def _finder(parts: Any, mode: str) -> Callable[[str], Any]:
     from kb.app.facade.search import Search
+    from kb.app.facade.why import WhyNot
     from kb.contract.search import FindRequest
 
-    search = Search(parts.ready_retriever, parts.settings.search)
+    search = Search(
+        parts.ready_retriever,
+        parts.settings.search,
+        kept=parts.saved_searches,
+        why_not=WhyNot(parts.expected, parts.asking_retriever),
+        counts=parts.search_counters,
+    )
     return lambda question: search.find(FindRequest.model_validate({"query": question, "mode": mode}))
 
 

@@ -63,8 +63,10 @@ from kb.ingest.removals import HeldBack
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
 from tests.wire.backup_payloads import backup_payloads
+from tests.wire.collection_payloads import collection_payloads
 from tests.wire.connection_payloads import connection_test, connections
 from tests.wire.generation_payloads import generation_payloads
+from tests.wire.search_payloads import search_counters, why
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -350,6 +352,9 @@ def _more(document: DocumentView) -> dict[str, Wire]:
             title="아키텍처",
             citation=citation,
         ),
+        **collection_payloads(),
+        "search_counters": search_counters(),
+        "why": why(CHUNK, PATH),
         **generation_payloads(),
         "index_report": IndexReport(
             text_entries=38, vectors=38, embedded=0, duration_ms=120, vector_engines={"scan": 38}

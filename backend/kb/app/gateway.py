@@ -11,13 +11,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from kb.app.collection_scope import CollectionScope
 from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks, Mending
+from kb.app.facade.collections import Collections
 from kb.app.facade.connections import ConnectionsGroup
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
+from kb.app.facade.graph import Graph
 from kb.app.facade.index import Index
 from kb.app.facade.jobs import Jobs
 from kb.app.facade.library import Library
@@ -26,6 +29,7 @@ from kb.app.facade.search import Search
 from kb.app.facade.system import System
 from kb.app.facade.versions import Versions
 from kb.app.facade.viewer import Viewer
+from kb.app.facade.why import WhyNot
 from kb.app.logs import logging_to
 from kb.app.quiet import keep_libraries_quiet
 from kb.domain.errors import KebabError, NotFound
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from kb.app.work import JobDesk
     from kb.contract.facade import Facade
     from kb.contract.system import Doctor
+    from kb.domain.recipes import DocumentId
 
 _WAIT_S = 10.0
 _LOOK_AGAIN_S = 0.5
@@ -162,11 +167,22 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
         workspace=configuration.workspace.name,
         followed=followed,
         has_few=has_few(parts),
+        links_read=_links_read(parts),
     )
+    scope = CollectionScope(parts.collections, lambda what: library.named(what).item.item_id)
     return KebabFacade(
         library=library,
         versions=Versions(version_shelf(parts, desk, events), library.named),
-        search=Search(parts.ready_retriever, settings.search),
+        search=Search(
+            parts.ready_retriever,
+            settings.search,
+            kept=parts.saved_searches,
+            why_not=WhyNot(parts.expected, parts.asking_retriever),
+            counts=parts.search_counters,
+            scope=scope,
+            changed=lambda: events.changed("settings"),
+        ),
+        collections=Collections(parts.collections, scope, lambda: events.changed("collections")),
         answers=Answers(
             parts.pipeline,
             parts.answers,
@@ -174,6 +190,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             search=settings.search,
             rag=settings.rag,
             llm=settings.models.llm,
+            scope=scope,
         ),
         chunks=Chunks(
             parts.catalogue,
@@ -193,10 +210,26 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
         index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep))),
         generations=GenerationsGroup(parts.job_control, desk, GenerationShelf(parts)),
         connections=ConnectionsGroup(ConnectionBoard(parts)),
+        graph=Graph(
+            parts.edges,
+            parts.job_control,
+            desk,
+            library.named,
+            forget_read=parts.links.forget_read,
+            is_on=settings.graph.enabled,
+            changed=lambda: events.changed("index"),
+        ),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(Examination(parts, desk, followed)),
         events=events,
     )
+
+
+def _links_read(parts: Parts) -> Callable[[DocumentId], bool] | None:
+    """Return what says whether the links of a document are read; None while links are not followed."""
+    from kb.ingest.links import LINKS_VERSION
+
+    return (lambda doc_id: parts.edges.is_read(doc_id, LINKS_VERSION)) if parts.settings.graph.enabled else None
 
 
 def announce(configuration: Configuration, url: str, token: str) -> None:

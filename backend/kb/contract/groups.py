@@ -17,6 +17,7 @@ from kb.contract.answers import (
 from kb.contract.backup import Backup, BackupCreateRequest, BackupRequest, Backups, BackupVerify, MergeReport
 from kb.contract.base import Empty
 from kb.contract.chunks import ChunkInspection, ChunksPage, ChunksRequest, InspectRequest
+from kb.contract.counters import CountersRequest, SearchCounters
 from kb.contract.coverage import Coverage, CoverageRequest
 from kb.contract.events import StreamEvent
 from kb.contract.files import LocalFile
@@ -44,11 +45,13 @@ from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, L
 from kb.contract.masked import Masked
 from kb.contract.replay import GenerationPreview
 from kb.contract.retrieval import RetrievalResponse
+from kb.contract.saved_searches import ForgetSearchRequest, SavedSearches, SaveSearchRequest
 from kb.contract.search import FindRequest
 from kb.contract.system import Doctor, DoctorRequest, Health
 from kb.contract.versions import DiffRequest, PurgeReport, PurgeRequest, VersionDiff, Versions
 from kb.contract.viewer import View, ViewerContext, ViewerContextRequest, ViewerOpenRequest
 from kb.contract.watching import Watch
+from kb.contract.why import Why, WhyRequest
 
 
 class LibraryGroup(Protocol):
@@ -109,6 +112,21 @@ class SearchGroup(Protocol):
 
     def find(self, request: FindRequest) -> RetrievalResponse:
         """Return ranked passages and how they were found."""
+
+    def why(self, request: WhyRequest) -> Why:
+        """Say which step dropped what was expected, with ranks and scores there; changes nothing."""
+
+    def counters(self, request: CountersRequest) -> SearchCounters:
+        """Return searches in numbers."""
+
+    def saved(self, request: Empty) -> SavedSearches:
+        """Return the searches that are kept, by name."""
+
+    def save(self, request: SaveSearchRequest) -> SavedSearches:
+        """Keep a search by a name."""
+
+    def forget(self, request: ForgetSearchRequest) -> SavedSearches:
+        """Keep a search no longer."""
 
 
 class AnswersGroup(Protocol):

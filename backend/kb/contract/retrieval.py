@@ -22,6 +22,7 @@ class AppliedSettings(Wire):
     context_max_characters: int
     adjacent_chunk_count: int
     local_rerank_enabled: bool
+    rerank: Annotated[Literal["off", "local", "model"], Open] = "off"
     fusion: str
     rrf_k: int
     mode: Annotated[Literal["lexical", "vector", "hybrid"], Open]
@@ -43,6 +44,39 @@ class Removed(Wire):
     budget: int
 
 
+class Stage(Wire):
+    """How many candidates went into a step (`gate`, `threshold`, `top_k`, `context`) and came out of it."""
+
+    name: str
+    before: int
+    after: int
+
+
+class Candidate(Wire):
+    """One candidate on its way through the steps, ranks from 1."""
+
+    chunk_id: str
+    doc_path: str
+    lexical_rank: int | None
+    lexical_score: float | None
+    cjk_rank: int | None
+    cjk_score: float | None
+    vector_rank: int | None
+    vector_similarity: float | None
+    graph_rank: int | None
+    graph_score: float | None
+    fused_rank: int
+    fused_score: float
+    relevance: float
+    rerank_rank: int | None
+    """Null where nothing was ordered again."""
+    rerank_score: float | None
+    rank: int | None
+    """Among the results; null of what is not shown."""
+    removed_by: Annotated[Literal["threshold", "top_k", "budget"] | None, Open]
+    """`budget` is shown, and has no room in the context."""
+
+
 class Diagnostics(Wire):
     """Channels asked, used and degraded; counts and milliseconds by channel or step."""
 
@@ -55,6 +89,13 @@ class Diagnostics(Wire):
     vector_engine: str | None
     vectors_scanned: int
     removed: Removed
+    rerank: str | None = None
+    """`local` or the model that ordered again; null when nothing did."""
+    collections: tuple[str, ...] = ()
+    """Ids of the collections searched; none means the whole library."""
+    stages: tuple[Stage, ...] = ()
+    candidates: tuple[Candidate, ...] | None = None
+    """Every candidate that may be seen, by fused rank; with `explain`."""
 
 
 class ContextGroup(Wire):

@@ -138,6 +138,33 @@ class Channels:
         ask.trace.heed()
         return self._scored(ask, text, answer)
 
+    def everything(self, ask: Ask) -> tuple[TextReply | None, VectorAnswer | None]:
+        """Return all that words and vectors find, however much it is.
+
+        Raises:
+            Cancelled: nobody waits for it any more.
+        """
+        self._prepare_filters(ask)
+        ask.vector = self._query_vector(ask)
+        most = max(ask.facts.chunks, 1)
+        reply, _ = self._asked_text(ask, most)
+        return None if isinstance(reply, StorageFailed) else reply, self._asked_vectors(ask, most)
+
+    def meeting(self, filters: SearchFilters) -> Sequence[ChunkKey]:
+        """Return the chunks that meet filters, rising.
+
+        Raises:
+            StorageFailed: the text index, which knows where phrases stand, cannot be read.
+        """
+        bare = replace(filters, phrases=(), excluded=())
+        keys = None if bare.is_empty and filters.phrases else set(self._chunks.matching(bare))
+        for phrase in filters.phrases:
+            holding = set(self._text.holding(phrase))
+            keys = holding if keys is None else keys & holding
+        for phrase in filters.excluded:
+            keys = (keys or set()) - set(self._text.holding(phrase))
+        return sorted(keys or ())
+
     def linked(self, ask: Ask, found: Found, seeds: Sequence[ChunkKey], limit: int) -> Found:
         """Return `found` with what is linked to `seeds`, its candidates scored as the others are."""
         graph, trace = self._graph, ask.trace
@@ -173,21 +200,11 @@ class Channels:
             return
         if wants_vectors(query) or (self.has_graph and wants_graph(query)) or _only_chunks_know(filters):
             try:
-                ask.allowed = ask.trace.timed("filter", lambda: self._matching(filters))
+                ask.allowed = ask.trace.timed("filter", lambda: self.meeting(filters))
             except StorageFailed as error:
                 # Without the index nobody knows where a phrase stands: nothing is better than what may not be shown.
                 ask.trace.degrade("lexical", Degradation.LEXICAL_UNAVAILABLE, error.message)
                 ask.allowed = ()
-
-    def _matching(self, filters: SearchFilters) -> Sequence[ChunkKey]:
-        bare = replace(filters, phrases=(), excluded=())
-        keys = None if bare.is_empty and filters.phrases else set(self._chunks.matching(bare))
-        for phrase in filters.phrases:
-            holding = set(self._text.holding(phrase))
-            keys = holding if keys is None else keys & holding
-        for phrase in filters.excluded:
-            keys = (keys or set()) - set(self._text.holding(phrase))
-        return sorted(keys or ())
 
     def _query_vector(self, ask: Ask) -> Vector | None:
         query, facts, trace, embedder = ask.query, ask.facts, ask.trace, self._embedder

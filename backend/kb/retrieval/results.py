@@ -51,6 +51,23 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelPlace:
+    """Where the best of some passages stands in a channel that gives all it finds, `of` of them.
+
+    Attributes:
+        rank: from 1, None when the channel finds none of the passages.
+        limit: how many the channel may give to the next step.
+    """
+
+    channel: str
+    rank: int | None
+    score: float | None
+    of: int
+    limit: int
+    chunk_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """How many candidates went into a step and came out of it."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kb.domain.chunks import ChunkRole, StoredChunk
 from kb.domain.embeddings import ChunkKey
-from kb.domain.search import Degradation, SearchMode
+from kb.domain.search import Degradation, SearchFilters, SearchMode
 from kb.retrieval.candidates import Ask, Channels, Found, VectorSide, requested_channels, wants_graph
 from kb.retrieval.context import gather_context
+from kb.retrieval.places import places_of
 from kb.retrieval.ports import GatedChunks, GraphSearch, Reranker, TextSearch
-from kb.retrieval.results import Candidate, Context, Diagnostics, SearchResult
+from kb.retrieval.results import Candidate, ChannelPlace, Context, Diagnostics, SearchResult
 from kb.retrieval.stages import above_threshold, candidates_of, fused, hits_of, reordered
 from kb.retrieval.trace import Trace
 from kb.retrieval.values import Fused, Hit, SearchQuery
@@ -80,6 +81,25 @@ class Retriever:
             query, self._new_trace_id(), hits, context, diagnostics,
             round(self._clock() - started, 3), self._model, ask.facts.chunks,
         )  # fmt: skip
+
+    def places(
+        self, query: SearchQuery, chosen: Mapping[ChunkKey, str], should_stop: Callable[[], bool] = lambda: False
+    ) -> tuple[ChannelPlace, ...]:
+        """Return where the best of chosen passages (ids by key) stands in each channel, without any limit.
+
+        Raises:
+            Cancelled: `should_stop` said so.
+        """
+        ask = Ask(query, self._chunks.facts(self._model), Trace(self._clock, should_stop))
+        return places_of(self._channels, ask, chosen)
+
+    def meeting(self, filters: SearchFilters) -> Sequence[ChunkKey]:
+        """Return the passages that meet filters, rising.
+
+        Raises:
+            StorageFailed: the text index, which knows where phrases stand, cannot be read.
+        """
+        return self._channels.meeting(filters)
 
     def _ranked(self, ask: Ask) -> tuple[list[Fused], Mapping[ChunkKey, StoredChunk]]:
         """Widen the candidate lists until the gate leaves enough or the channels are dry."""

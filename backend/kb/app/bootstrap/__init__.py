@@ -15,8 +15,10 @@ from kb.adapters.files.ground import WorkspaceGround
 from kb.adapters.files.lock import LibraryLock
 from kb.adapters.files.workspace import WorkspaceFiles
 from kb.adapters.sqlite.documents import SqliteDocumentWriter
+from kb.adapters.sqlite.expected import SqliteExpected
 from kb.adapters.sqlite.ground import SqliteGroundStore
 from kb.adapters.sqlite.items import SqliteItemStore
+from kb.adapters.sqlite.search_counters import SqliteSearchCounters
 from kb.adapters.workers.confinement import give_back_memory
 from kb.answering.pipeline import AnswerPipeline
 from kb.app.bootstrap.generations import GenerationParts
@@ -25,6 +27,7 @@ from kb.app.bootstrap.searching import ServingRetriever
 from kb.app.channels import Channels
 from kb.app.config_file import Configuration
 from kb.app.counting import EvidenceFinder
+from kb.app.search_counts import counting
 from kb.app.watching import Compared
 from kb.domain.answers import TraceId
 from kb.domain.embeddings import EmbeddingModel
@@ -99,6 +102,16 @@ class Parts(GenerationParts):
         return Compared(now)
 
     @made_once
+    def search_counters(self) -> SqliteSearchCounters:
+        """Return the counts of searches."""
+        return SqliteSearchCounters(self.library, today=lambda: now().date())
+
+    @made_once
+    def expected(self) -> SqliteExpected:
+        """Return what people expected to find."""
+        return SqliteExpected(self.library)
+
+    @made_once
     def retriever(self) -> Retriever:
         """Return the search."""
         side = None
@@ -115,6 +128,10 @@ class Parts(GenerationParts):
 
     def ready_retriever(self) -> ServingRetriever:
         """Return the search of what serves; before each the exact vector index is brought up to date."""
+        return ServingRetriever(self.turnstile, self.fresh_retriever, counting(self.search_counters))
+
+    def asking_retriever(self) -> ServingRetriever:
+        """Return the same search, which counts nothing: what asks why is no search of a person."""
         return ServingRetriever(self.turnstile, self.fresh_retriever)
 
     def fresh_retriever(self) -> Retriever:
@@ -162,7 +179,7 @@ class Parts(GenerationParts):
 
     def close(self) -> None:
         """Stop children and let go of files."""
-        for name in ("channels", "reader", "chroma", "scan", "text_index"):
+        for name in ("search_counters", "channels", "reader", "chroma", "scan", "text_index"):
             part = self.__dict__.get(name)
             if part is not None:
                 part.close()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from kb.retrieval.results import SearchResult
+from kb.domain.embeddings import ChunkKey
+from kb.domain.search import SearchFilters
+from kb.retrieval.results import ChannelPlace, SearchResult
 from kb.retrieval.retriever import Retriever
 from kb.retrieval.values import SearchQuery
 
@@ -64,11 +66,29 @@ class Turnstile:
 class ServingRetriever:
     """Searches whichever generation serves when it is asked."""
 
-    def __init__(self, turnstile: Turnstile, ready: Callable[[], Retriever]) -> None:
+    def __init__(
+        self,
+        turnstile: Turnstile,
+        ready: Callable[[], Retriever],
+        told: Callable[[SearchResult], object] = lambda _result: None,
+    ) -> None:
         self._turnstile = turnstile
         self._ready = ready
+        self._told = told
 
     def search(self, query: SearchQuery) -> SearchResult:
         """Return the best hits for a question."""
         with self._turnstile.searching():
-            return self._ready().search(query)
+            found = self._ready().search(query)
+        self._told(found)
+        return found
+
+    def places(self, query: SearchQuery, chosen: Mapping[ChunkKey, str]) -> tuple[ChannelPlace, ...]:
+        """Return where the best of chosen passages stands in each channel, without any limit."""
+        with self._turnstile.searching():
+            return self._ready().places(query, chosen)
+
+    def meeting(self, filters: SearchFilters) -> Sequence[ChunkKey]:
+        """Return the passages that meet filters, rising."""
+        with self._turnstile.searching():
+            return self._ready().meeting(filters)

@@ -9,7 +9,7 @@ from kb.app.wire.citation import citation_to_wire
 from kb.contract import retrieval as wire
 from kb.contract.search import Highlight, HitScores, SearchHit
 from kb.domain.search import SearchMode
-from kb.retrieval.results import Context, Diagnostics, SearchResult
+from kb.retrieval.results import Candidate, Context, SearchResult
 from kb.retrieval.values import Hit, SearchQuery
 
 INDEX_VERSION = "v1.0"
@@ -17,17 +17,24 @@ INDEX_VERSION = "v1.0"
 
 Channel = Literal["lexical", "cjk", "vector", "graph"]
 Mode = Literal["lexical", "vector", "hybrid"]
+_Removal = Literal["threshold", "top_k", "budget"]
 
 
-def result_to_wire(result: SearchResult) -> wire.RetrievalResponse:
-    """Return a whole search as `retrieval_response.v1`."""
+def result_to_wire(result: SearchResult, *, query: str | None = None, explain: bool = False) -> wire.RetrievalResponse:
+    """Return a whole search as `retrieval_response.v1`.
+
+    Args:
+        result: what was found.
+        query: the question as it was typed, when that is not what was looked for.
+        explain: with the way of every candidate through the steps.
+    """
     groups = {rank: index for index, group in enumerate(result.context.groups) for rank in group.numbers}
     model = result.model.id if result.model else None
     return wire.RetrievalResponse(
-        query=result.query.text,
+        query=result.query.text if query is None else query,
         duration_ms=result.duration_ms,
         settings=_settings(result.query),
-        diagnostics=_diagnostics(result.diagnostics),
+        diagnostics=_diagnostics(result, explain=explain),
         results=tuple(_hit(hit, result.query.mode, model, groups) for hit in result.hits),
         context=_context(result.context),
         trace_id=result.trace_id,
@@ -73,7 +80,12 @@ def _hit(hit: Hit, mode: SearchMode, model: str | None, groups: Mapping[int, int
         channels=channels_to_wire(scores.channels),
         cjk_rank=scores.cjk_rank,
         cjk_score=scores.cjk_score,
+        graph_rank=scores.graph_rank,
+        graph_score=scores.graph_score,
         vector_similarity=scores.vector_similarity,
+        rank_before_rerank=hit.rank_before_rerank,
+        features=dict(hit.features) if hit.features is not None else None,
+        edited=hit.stored.is_edited or None,
         context_group=groups.get(hit.rank),
         highlights=tuple(Highlight(start=mark.start, end=mark.end) for mark in hit.highlights),
         item_id=hit.stored.item_id,
@@ -96,13 +108,15 @@ def _settings(query: SearchQuery) -> wire.AppliedSettings:
         context_max_characters=settings.context_max_characters,
         adjacent_chunk_count=settings.adjacent_chunk_count,
         local_rerank_enabled=settings.rerank == "local",
+        rerank=settings.rerank,
         fusion=settings.fusion,
         rrf_k=settings.rrf_k,
         mode=mode_to_wire(query.mode),
     )
 
 
-def _diagnostics(found: Diagnostics) -> wire.Diagnostics:
+def _diagnostics(result: SearchResult, *, explain: bool) -> wire.Diagnostics:
+    found = result.diagnostics
     return wire.Diagnostics(
         requested_channels=channels_to_wire(found.requested_channels),
         used_channels=channels_to_wire(found.used_channels),
@@ -120,6 +134,34 @@ def _diagnostics(found: Diagnostics) -> wire.Diagnostics:
             threshold=found.removed_by_threshold,
             budget=found.removed_by_budget,
         ),
+        rerank=found.rerank,
+        collections=result.query.filters.collections,
+        stages=tuple(wire.Stage(name=one.name, before=one.before, after=one.after) for one in found.stages),
+        candidates=tuple(map(candidate_to_wire, found.candidates)) if explain else None,
+    )
+
+
+def candidate_to_wire(found: Candidate) -> wire.Candidate:
+    """Return the way of one candidate."""
+    scores = found.scores
+    return wire.Candidate(
+        chunk_id=found.chunk_id,
+        doc_path=found.path,
+        lexical_rank=scores.lexical_rank,
+        lexical_score=scores.lexical_score,
+        cjk_rank=scores.cjk_rank,
+        cjk_score=scores.cjk_score,
+        vector_rank=scores.vector_rank,
+        vector_similarity=scores.vector_similarity,
+        graph_rank=scores.graph_rank,
+        graph_score=scores.graph_score,
+        fused_rank=found.fused_rank,
+        fused_score=found.fused_score,
+        relevance=found.relevance,
+        rerank_rank=found.rerank_rank,
+        rerank_score=found.rerank_score,
+        rank=found.rank,
+        removed_by=cast(_Removal | None, found.removed_by),
     )
 
 
