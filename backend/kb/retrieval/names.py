@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kb.domain.hangul import compatibility
 from kb.domain.recipes import ItemId
@@ -24,6 +24,21 @@ class NameMatch(IntEnum):
     INSIDE = 3
     INITIALS = 4
     TYPO = 5
+
+    @property
+    def word(self) -> Literal["exact", "start", "word_start", "inside", "initials", "typo"]:
+        """Return its stable word."""
+        return _WORDS[self]
+
+
+_WORDS: Mapping[NameMatch, Literal["exact", "start", "word_start", "inside", "initials", "typo"]] = {
+    NameMatch.EXACT: "exact",
+    NameMatch.START: "start",
+    NameMatch.WORD_START: "word_start",
+    NameMatch.INSIDE: "inside",
+    NameMatch.INITIALS: "initials",
+    NameMatch.TYPO: "typo",
+}
 
 
 @dataclass(frozen=True, slots=True)
