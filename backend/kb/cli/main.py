@@ -10,13 +10,28 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
-from kb.cli import ask, backup, chunks, doctor, documents, index, ingest, init, jobs, remove, search, serve
+from kb.cli import (
+    ask,
+    backup,
+    chunks,
+    connections,
+    doctor,
+    documents,
+    evaluation,
+    index,
+    ingest,
+    init,
+    jobs,
+    remove,
+    search,
+    serve,
+)
 from kb.cli.command import show_help
 from kb.cli.output import ERROR, HIT, Output
 
 _ORDER = (
     *("init", "ingest", "search", "ask", "list", "show", "inspect", "chunks"),
-    *("index", "remove", "jobs", "backup", "doctor", "serve"),
+    *("index", "connections", "remove", "jobs", "eval", "backup", "doctor", "serve"),
 )
 # How typer begins its two kinds of suggestions.
 _SUGGESTION = re.compile(r"\. Did you mean | \(Possible options: ")
@@ -55,7 +70,22 @@ def _kb(
     show_help(context)
 
 
-for module in (init, ingest, search, ask, documents, chunks, index, jobs, remove, backup, doctor, serve):
+for module in (
+    init,
+    ingest,
+    search,
+    ask,
+    documents,
+    chunks,
+    index,
+    connections,
+    jobs,
+    evaluation,
+    remove,
+    backup,
+    doctor,
+    serve,
+):
     module.add_to(app)
 
 
