@@ -65,6 +65,7 @@ from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQ
 from tests.wire.backup_payloads import backup_payloads
 from tests.wire.collection_payloads import collection_payloads
 from tests.wire.connection_payloads import connection_test, connections
+from tests.wire.evaluation_payloads import evaluation_payloads
 from tests.wire.generation_payloads import generation_payloads
 from tests.wire.search_payloads import search_counters, why
 
@@ -364,6 +365,7 @@ def _more(document: DocumentView) -> dict[str, Wire]:
         ),
         **_versions(),
         **backup_payloads(NOON),
+        **evaluation_payloads(NOON),
         "doctor": Doctor(ok=False, checks=checks),
         "health": Health(version="0.1.0"),
         "watch": watch_to_wire(_followed()),

@@ -18,6 +18,7 @@ from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks, Mending
 from kb.app.facade.collections import Collections
 from kb.app.facade.connections import ConnectionsGroup
+from kb.app.facade.evaluation import Evaluation
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.graph import Graph
@@ -147,6 +148,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
     """Return the facade over opened parts."""
     from kb.app.bootstrap.watching import has_few
     from kb.app.connections import ConnectionBoard
+    from kb.app.evaluation.golden import Golden
     from kb.app.generations import GenerationShelf
     from kb.app.health.examination import Examination
     from kb.app.health.projections import index_checks
@@ -218,6 +220,12 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             forget_read=parts.links.forget_read,
             is_on=settings.graph.enabled,
             changed=lambda: events.changed("index"),
+        ),
+        evaluation=Evaluation(
+            parts.evaluation,
+            Golden(parts.catalogue, parts.reading.kept_chunk, parts.answers.get),
+            parts.job_control,
+            desk,
         ),
         backup=Backup(parts.backup_shelf, parts.job_control, desk),
         system=System(Examination(parts, desk, followed)),

@@ -22,7 +22,7 @@ from kb.contract.groups import (
     VersionsGroup,
     ViewerGroup,
 )
-from kb.contract.retrieval_groups import ConnectionsGroup
+from kb.contract.retrieval_groups import ConnectionsGroup, EvaluationGroup
 
 _Model = TypeVar("_Model", bound=Wire)
 
@@ -89,6 +89,10 @@ class Facade(Protocol):
     @property
     def connections(self) -> ConnectionsGroup:
         """Which models are used, where they run, and their keys."""
+
+    @property
+    def evaluation(self) -> EvaluationGroup:
+        """How good search is."""
 
     @property
     def backup(self) -> BackupGroup:

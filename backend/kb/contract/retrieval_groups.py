@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from kb.contract.base import Empty
+from kb.contract.comparing import EvalCompare, EvalCompareRequest, EvalGate, EvalGateRequest
 from kb.contract.connections import (
     ConnectionKeyRemoveRequest,
     ConnectionKeyRequest,
@@ -12,6 +13,19 @@ from kb.contract.connections import (
     ConnectionTest,
     ConnectionTestRequest,
 )
+from kb.contract.evaluation import (
+    EvalAddRequest,
+    EvalChanged,
+    EvalGetRequest,
+    EvalImportRequest,
+    EvalQueries,
+    EvalRun,
+    EvalRunRequest,
+    EvalRuns,
+    EvalRunsRequest,
+    EvalSuites,
+)
+from kb.contract.jobs import Job, JobRequest
 
 
 class ConnectionsGroup(Protocol):
@@ -28,3 +42,34 @@ class ConnectionsGroup(Protocol):
 
     def remove_key(self, request: ConnectionKeyRemoveRequest) -> Connections:
         """Forget the key of a server."""
+
+
+class EvaluationGroup(Protocol):
+    """How good search is: questions with what is right, asked again and again."""
+
+    def suites(self, request: Empty) -> EvalSuites:
+        """Return the suites in the data folder."""
+
+    def run(self, request: EvalRunRequest) -> Job:
+        """Start asking the questions of a suite."""
+
+    def report(self, request: JobRequest) -> EvalRun:
+        """Return how good a finished run was."""
+
+    def runs(self, request: EvalRunsRequest) -> EvalRuns:
+        """Return the newest runs."""
+
+    def get(self, request: EvalGetRequest) -> EvalQueries:
+        """Return a page of the questions of a run, or of those that failed."""
+
+    def compare(self, request: EvalCompareRequest) -> EvalCompare:
+        """Hold a run against another, question by question."""
+
+    def gate(self, request: EvalGateRequest) -> EvalGate:
+        """Say whether a run is good enough, and which questions failed."""
+
+    def add(self, request: EvalAddRequest) -> EvalChanged:
+        """Add a golden query at the end of a suite, which is made if need be."""
+
+    def take_in(self, request: EvalImportRequest) -> EvalChanged:
+        """Make a suite of questions and judgements of others."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.gate import VISIBLE_DOCUMENTS
 from kb.adapters.sqlite.json_text import compact
 from kb.evaluation.ports import EvalRun
 
@@ -45,6 +46,14 @@ class SqliteEvalRuns:
         """Return the newest first."""
         sql = f"SELECT {_COLUMNS} FROM eval_runs ORDER BY created_at DESC, run_id DESC LIMIT ?"
         return [_run(row) for row in self._library.rows(sql, (limit,))]
+
+    def cuts(self) -> Sequence[tuple[str, str]]:
+        """Return by which chunkers and policies (as hash) what can be found was cut, each once."""
+        sql = (
+            "SELECT DISTINCT k.chunker_version, k.policy_hash FROM chunkings k"
+            f" WHERE k.chunking_key IN (SELECT v.chunking_key FROM {VISIBLE_DOCUMENTS}) ORDER BY 1, 2"
+        )
+        return [(str(chunker), str(policy)) for chunker, policy in self._library.rows(sql)]
 
 
 def _run(row: Sequence[Any]) -> EvalRun:

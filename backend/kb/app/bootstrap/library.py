@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kb.adapters.evaluation.pytrec import PytrecMeasures
 from kb.adapters.files.artifacts import FileArtifacts
+from kb.adapters.files.eval_files import FileEvalRuns, SuiteFiles
 from kb.adapters.files.filesystems import file_system
 from kb.adapters.files.leftovers import FileLeftovers
 from kb.adapters.files.removal import ContainedRemover
@@ -15,6 +17,7 @@ from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
 from kb.adapters.sqlite.collections import SqliteCollections
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.eval_runs import SqliteEvalRuns
 from kb.adapters.sqlite.gate import SqliteGatedChunks
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
@@ -34,6 +37,7 @@ from kb.app.backup.holding import FilesHeld
 from kb.app.bootstrap.backup import backup_parts, backup_places, backup_shelf, merge_parts
 from kb.app.bootstrap.made_once import made_once
 from kb.app.config_file import Configuration
+from kb.app.evaluation.keeping import EvalKeeping
 from kb.app.originals import Originals
 from kb.domain.recipes import ItemId
 from kb.ingest.outbox import work_off
@@ -113,6 +117,12 @@ class LibraryParts:
     def answers(self) -> SqliteAnswerStore:
         """Return the kept answers."""
         return SqliteAnswerStore(self.library)
+
+    @made_once
+    def evaluation(self) -> EvalKeeping:
+        """Return the suites and runs of evaluation."""
+        folder = self.configuration.data_dir
+        return EvalKeeping(SuiteFiles(folder), SqliteEvalRuns(self.library), FileEvalRuns(folder), PytrecMeasures())
 
     @made_once
     def runs(self) -> SqliteIngestRuns:

@@ -8,6 +8,7 @@ from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.connections import ConnectionsGroup
+from kb.app.facade.evaluation import Evaluation
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
 from kb.app.facade.index import Index
@@ -33,6 +34,7 @@ class KebabFacade:
     index: Index
     generations: GenerationsGroup
     connections: ConnectionsGroup
+    evaluation: Evaluation
     backup: Backup
     system: System
     events: Events

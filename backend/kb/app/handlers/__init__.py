@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from kb.app.bootstrap import Parts
 from kb.app.facade.events import Events
 from kb.app.handlers.backup import BackupHandler, MergeHandler
+from kb.app.handlers.evaluation import EvaluationHandler
 from kb.app.handlers.generations import GenerationHandler, SwitchHandler
 from kb.app.handlers.ingest import IngestHandler
 from kb.app.handlers.rebuild import RebuildHandler
@@ -28,5 +29,6 @@ def handlers(parts: Parts, events: Events, take_password: Callable[[JobId], str 
         JobKind.PURGE: PurgeHandler(parts, events),
         JobKind.COMPACT: CompactHandler(parts, events),
         JobKind.BACKUP: NeedsRoom(parts.configuration, BackupHandler(parts)),
+        JobKind.EVALUATION: NeedsRoom(parts.configuration, EvaluationHandler(parts, parts.evaluation)),
         JobKind.MERGE: NeedsRoom(parts.configuration, MergeHandler(parts, events)),
     }

@@ -45,6 +45,9 @@ STARTING = {
     "index/compact",
     "backup/create",
     "backup/merge",
+    "evaluation/add",
+    "evaluation/run",
+    "evaluation/take_in",
     "generations/build",
     "generations/discard",
     "generations/rollback",
@@ -147,6 +150,10 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "collections/items": {"collection": "Ops"},
         "collections/of": {"doc": "ops/backup.md"},
         "connections/test": {"role": "rerank"},
+        "evaluation/compare": {"a": "latest", "b": "latest"},
+        "evaluation/gate": {"baseline": "latest"},
+        "evaluation/get": {"run_id": "latest"},
+        "evaluation/report": {"job_id": _evaluated(facade, answer.retrieval.trace_id)},
         "index/compacted": {"job_id": ids["compact"]},
         "generations/built": {"job_id": _over(facade, facade.generations.build(_request("generations/build", {})))},
         "index/report": {"job_id": ids["rebuild"]},
@@ -172,6 +179,15 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
 
 def _chunk(facade: Facade, doc: str) -> str:
     return facade.chunks.list(_request("chunks/list", {"doc": doc})).chunks[0].chunk_id
+
+
+def _evaluated(facade: Facade, trace_id: str) -> str:
+    """Run a suite of one question that was answered and one that was not to be."""
+    facade.evaluation.add(_request("evaluation/add", {"suite": "golden", "trace_id": trace_id, "tags": ["en"]}))
+    refused = {"suite": "golden", "query": "Who is the king of France?", "refuse": True}
+    facade.evaluation.add(_request("evaluation/add", refused))
+    asked = {"suite": "golden", "mode": "lexical", "answers": True}
+    return _over(facade, facade.evaluation.run(_request("evaluation/run", asked)))
 
 
 def _backups(facade: Facade) -> dict[str, dict[str, Any]]:
