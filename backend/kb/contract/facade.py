@@ -22,7 +22,7 @@ from kb.contract.groups import (
     VersionsGroup,
     ViewerGroup,
 )
-from kb.contract.retrieval_groups import ConnectionsGroup, EvaluationGroup
+from kb.contract.retrieval_groups import CollectionsGroup, ConnectionsGroup, EvaluationGroup, GraphGroup
 
 _Model = TypeVar("_Model", bound=Wire)
 
@@ -63,6 +63,10 @@ class Facade(Protocol):
         """Finding passages."""
 
     @property
+    def collections(self) -> CollectionsGroup:
+        """Named sets of items."""
+
+    @property
     def answers(self) -> AnswersGroup:
         """Answers from the workspace."""
 
@@ -89,6 +93,10 @@ class Facade(Protocol):
     @property
     def connections(self) -> ConnectionsGroup:
         """Which models are used, where they run, and their keys."""
+
+    @property
+    def graph(self) -> GraphGroup:
+        """Links between files."""
 
     @property
     def evaluation(self) -> EvaluationGroup:

@@ -5,6 +5,18 @@ from __future__ import annotations
 from typing import Protocol
 
 from kb.contract.base import Empty
+from kb.contract.collections import (
+    CollectionItems,
+    CollectionItemsRequest,
+    CollectionRequest,
+    Collections,
+    CollectionsRequest,
+    CollectionView,
+    CreateCollectionRequest,
+    MembersRequest,
+    OrderCollectionRequest,
+    UpdateCollectionRequest,
+)
 from kb.contract.comparing import EvalCompare, EvalCompareRequest, EvalGate, EvalGateRequest
 from kb.contract.connections import (
     ConnectionKeyRemoveRequest,
@@ -25,7 +37,52 @@ from kb.contract.evaluation import (
     EvalRunsRequest,
     EvalSuites,
 )
+from kb.contract.graph import (
+    AddLinkRequest,
+    GraphLinks,
+    GraphLinksRequest,
+    GraphReadRequest,
+    GraphReport,
+    GraphState,
+    GraphStateRequest,
+    LinkRequest,
+)
+from kb.contract.items import ItemRequest
 from kb.contract.jobs import Job, JobRequest
+
+
+class CollectionsGroup(Protocol):
+    """Named sets of items; every change says which revision it is made for."""
+
+    def list(self, request: CollectionsRequest) -> Collections:
+        """Return the collections by position, or those that are archived."""
+
+    def create(self, request: CreateCollectionRequest) -> CollectionView:
+        """Add a collection behind the others."""
+
+    def update(self, request: UpdateCollectionRequest) -> CollectionView:
+        """Change the name, rules or settings of a collection."""
+
+    def order(self, request: OrderCollectionRequest) -> CollectionView:
+        """Put a collection at another place among the others."""
+
+    def archive(self, request: CollectionRequest) -> CollectionView:
+        """Take a collection out of lists and scopes; its files stay, and so does what it knows of them."""
+
+    def restore(self, request: CollectionRequest) -> CollectionView:
+        """Undo `archive`; it stands behind the others."""
+
+    def add(self, request: MembersRequest) -> CollectionView:
+        """Put files into a collection by hand."""
+
+    def leave_out(self, request: MembersRequest) -> CollectionView:
+        """Take files out of a collection; rules do not bring them back."""
+
+    def items(self, request: CollectionItemsRequest) -> CollectionItems:
+        """Return a page of what a collection holds."""
+
+    def of(self, request: ItemRequest) -> Collections:
+        """Return the collections that a file is in."""
 
 
 class ConnectionsGroup(Protocol):
@@ -42,6 +99,31 @@ class ConnectionsGroup(Protocol):
 
     def remove_key(self, request: ConnectionKeyRemoveRequest) -> Connections:
         """Forget the key of a server."""
+
+
+class GraphGroup(Protocol):
+    """Links between files, which people may add and take away."""
+
+    def state(self, request: GraphStateRequest) -> GraphState:
+        """Return the links of the library in numbers, and targets that are not clear."""
+
+    def links(self, request: GraphLinksRequest) -> GraphLinks:
+        """Return a page of the links of a file, in and out."""
+
+    def add(self, request: AddLinkRequest) -> GraphLinks:
+        """Link two files by hand."""
+
+    def remove(self, request: LinkRequest) -> GraphLinks:
+        """Take a link away; reading links again does not bring it back."""
+
+    def restore(self, request: LinkRequest) -> GraphLinks:
+        """Undo `remove`."""
+
+    def rebuild(self, request: GraphReadRequest) -> Job:
+        """Start reading the links of files."""
+
+    def rebuilt(self, request: JobRequest) -> GraphReport:
+        """Return what a finished `rebuild` found."""
 
 
 class EvaluationGroup(Protocol):

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
 from kb.app.facade.chunks import Chunks
+from kb.app.facade.collections import Collections
 from kb.app.facade.connections import ConnectionsGroup
 from kb.app.facade.evaluation import Evaluation
 from kb.app.facade.events import Events
 from kb.app.facade.generations import GenerationsGroup
+from kb.app.facade.graph import Graph
 from kb.app.facade.index import Index
 from kb.app.facade.jobs import Jobs
 from kb.app.facade.library import Library
@@ -27,6 +29,7 @@ class KebabFacade:
     library: Library
     versions: Versions
     search: Search
+    collections: Collections
     answers: Answers
     chunks: Chunks
     viewer: Viewer
@@ -34,6 +37,7 @@ class KebabFacade:
     index: Index
     generations: GenerationsGroup
     connections: ConnectionsGroup
+    graph: Graph
     evaluation: Evaluation
     backup: Backup
     system: System
