@@ -29,6 +29,7 @@ queries:
 """
 _EXPECTED = ("expected_doc_ids", "expected_docs", "expected_chunk_ids", "expected_spans")
 _TEXTS = ("id", "query", "lang", "mode", "note")
+_WIDE = 0xFFFF
 _FILTER_TEXTS = ("lang", "path_glob", "trust_min")
 _FILTER_LISTS = ("tags_any", "types")
 
@@ -104,7 +105,7 @@ def _entry(golden: GoldenQuery, indent: int) -> str:
     kept = {key: value for key, value in fields.items() if value}
     if golden.should_refuse:
         kept["expected_doc_ids"] = []
-    # JSON is YAML, but for letters that YAML breaks lines at.
+    # JSON is YAML, but for letters that YAML breaks lines at or does not take as they are.
     lines = [f"{key}: {_scalar(value)}" for key, value in kept.items()]
     pad = " " * indent
     return f"{pad}- {lines[0]}\n" + "".join(f"{pad}  {line}\n" for line in lines[1:])
@@ -112,7 +113,11 @@ def _entry(golden: GoldenQuery, indent: int) -> str:
 
 def _scalar(value: object) -> str:
     said = json.dumps(value, ensure_ascii=False)
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in said)
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in said)
+
+
+def _escaped(letter: int) -> str:
+    return f"\\U{letter:08x}" if letter > _WIDE else f"\\u{letter:04x}"
 
 
 def _filters_out(filters: SearchFilters) -> dict[str, Any]:
