@@ -149,6 +149,7 @@ def _finder(parts: Any, mode: str) -> Callable[[str], Any]:
         parts.ready_retriever,
         parts.settings.search,
         kept=parts.saved_searches,
+        names=parts.names,
         why_not=WhyNot(parts.expected, parts.asking_retriever),
         counts=parts.search_counters,
     )

@@ -67,7 +67,8 @@ from tests.wire.collection_payloads import collection_payloads
 from tests.wire.connection_payloads import connection_test, connections
 from tests.wire.evaluation_payloads import evaluation_payloads
 from tests.wire.generation_payloads import generation_payloads
-from tests.wire.search_payloads import search_counters, why
+from tests.wire.graph_payloads import graph_links, graph_report, graph_state
+from tests.wire.search_payloads import names, parsed_query, search_counters, why
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -298,6 +299,9 @@ def payloads() -> dict[str, Wire]:
         "chunks": ChunksPage(chunks=(chunk,), next="14"),
         **layer_payloads(chunk),
         "connections": connections(),
+        "graph_links": graph_links(),
+        "graph_report": graph_report(),
+        "graph_state": graph_state(),
         "connection_test": connection_test(),
         "job": job,
         "jobs": JobsPage(jobs=(job_to_wire(waiting_job()), job)),
@@ -354,6 +358,8 @@ def _more(document: DocumentView) -> dict[str, Wire]:
             citation=citation,
         ),
         **collection_payloads(),
+        "names": names(PATH),
+        "parsed_query": parsed_query(),
         "search_counters": search_counters(),
         "why": why(CHUNK, PATH),
         **generation_payloads(),

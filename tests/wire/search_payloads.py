@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from kb.app.facade.naming import names_to_wire, parsed_to_wire
 from kb.app.search_counts import counters_to_wire
 from kb.app.wire.search import candidate_to_wire
 from kb.contract.counters import SearchCounters
+from kb.contract.names import Names, ParsedQuery
 from kb.contract.why import ChannelPlace, Why
 from kb.domain.counters import Counted
+from kb.domain.recipes import ItemId
+from kb.retrieval.names import NameHit, NameMatch
+from kb.retrieval.query_syntax import parse
 from kb.retrieval.results import Candidate
-from kb.retrieval.values import ChannelScores
+from kb.retrieval.values import ChannelScores, Highlight
 
 
 def why(chunk_id: str, path: str) -> Why:
@@ -37,3 +42,14 @@ def search_counters() -> SearchCounters:
         Counted("2026-03-01", "lexical", "searches", 1, 4.5, 4.5),
     )
     return counters_to_wire(counted, 30)
+
+
+def names(path: str) -> Names:
+    """One file, found by how its name starts."""
+    begin = path.rindex("/") + 1
+    return names_to_wire([NameHit(ItemId("item"), path, NameMatch.START, (Highlight(begin, begin + 2),))])
+
+
+def parsed_query() -> ParsedQuery:
+    """A query with a phrase, a word left out, a filter and a problem."""
+    return parsed_to_wire(parse('backup "at three" -draft tag:ops type:'))

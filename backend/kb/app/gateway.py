@@ -15,6 +15,7 @@ from kb.app.collection_scope import CollectionScope
 from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
+from kb.app.facade.chunking import ChunkingGroup
 from kb.app.facade.chunks import Chunks, Mending
 from kb.app.facade.collections import Collections
 from kb.app.facade.connections import ConnectionsGroup
@@ -147,6 +148,8 @@ def open_own_library(
 def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following | None = None) -> KebabFacade:
     """Return the facade over opened parts."""
     from kb.app.bootstrap.watching import has_few
+    from kb.app.chunking_state import ChunkingState
+    from kb.app.cutting import Cutting
     from kb.app.connections import ConnectionBoard
     from kb.app.evaluation.golden import Golden
     from kb.app.generations import GenerationShelf
@@ -179,6 +182,7 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             parts.ready_retriever,
             settings.search,
             kept=parts.saved_searches,
+            names=parts.names,
             why_not=WhyNot(parts.expected, parts.asking_retriever),
             counts=parts.search_counters,
             scope=scope,
@@ -199,6 +203,17 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
             Mending(
                 parts.layers, parts.layers, parts.channels.follow, lambda: events.changed("documents", "items", "index")
             ),
+        ),
+        chunking=ChunkingGroup(
+            ChunkingState(parts),
+            parts.item_chunking,
+            named=library.named,
+            collection_id=lambda what: scope.named(what).collection_id,
+            cut=Cutting(parts).cut,
+            workspace=lambda: (parts.wanted.policy, parts.recipe.policy),
+            jobs=parts.job_control,
+            work=desk,
+            changed=lambda: events.changed("settings"),
         ),
         viewer=Viewer(
             parts.catalogue,

@@ -43,6 +43,7 @@ from kb.contract.layers import (
 )
 from kb.contract.library import DocumentsPage, DocumentsRequest, DocumentView, LibrarySummary, ShowRequest
 from kb.contract.masked import Masked
+from kb.contract.names import Names, NamesRequest, ParsedQuery, ParseRequest
 from kb.contract.replay import GenerationPreview
 from kb.contract.retrieval import RetrievalResponse
 from kb.contract.saved_searches import ForgetSearchRequest, SavedSearches, SaveSearchRequest
@@ -115,6 +116,12 @@ class SearchGroup(Protocol):
 
     def why(self, request: WhyRequest) -> Why:
         """Say which step dropped what was expected, with ranks and scores there; changes nothing."""
+
+    def names(self, request: NamesRequest) -> Names:
+        """Return items by their names, best first."""
+
+    def parse(self, request: ParseRequest) -> ParsedQuery:
+        """Take a query apart, for the chips of the search box; what cannot be meant is said, never refused."""
 
     def counters(self, request: CountersRequest) -> SearchCounters:
         """Return searches in numbers."""

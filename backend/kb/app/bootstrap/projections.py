@@ -13,6 +13,7 @@ from kb.domain.generations import FIRST, GenerationId
 
 if TYPE_CHECKING:
     from kb.adapters.chroma.index import ChromaVectors
+    from kb.adapters.sqlite.names import SqliteNames
     from kb.adapters.tantivy.index import TantivyTextIndex
     from kb.adapters.vectorscan.index import ScanVectors
     from kb.ingest.library_ports import VectorIndexWriter
@@ -124,6 +125,14 @@ class ProjectionParts(ModelParts):
     def chroma(self) -> ChromaVectors | None:
         """Return the Chroma that serves, None when the settings leave it out."""
         return self.projections_of(self.serving.generation_id).chroma
+
+    @made_once
+    def names(self) -> SqliteNames:
+        """Return the names of all items, in memory."""
+        from kb.adapters.sqlite.names import SqliteNames
+        from kb.adapters.tantivy.scripts import simplified
+
+        return SqliteNames(self.library, lambda text: text.translate(simplified()))
 
     @property
     def vector_indexes(self) -> Sequence[VectorIndexWriter]:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kb.contract import names as wire
 from kb.contract.search import Highlight
 from kb.retrieval.names import NameHit, NameSearch
-from kb.retrieval.query_syntax import parse, to_text
+from kb.retrieval.query_syntax import ParsedQuery, parse, to_text
 
 
 class Naming:
-    """Finds files by their names."""
+    """Finds files by their names, and takes queries apart."""
 
     def __init__(self, names: NameSearch) -> None:
         self._names = names
 
     def names(self, request: wire.NamesRequest) -> wire.Names:
         """Return items by their names, best first."""
-        return wire.Names(items=tuple(map(_item, self._names.named(request.query, request.limit))))
+        return names_to_wire(self._names.named(request.query, request.limit))
+
+    def parse(self, request: wire.ParseRequest) -> wire.ParsedQuery:
+        """Take a query apart, for its chips."""
+        return parsed_to_wire(parse(request.query))
 
 
-def parsed(request: wire.ParseRequest) -> wire.ParsedQuery:
-    """Take a query apart, for its chips."""
-    query = parse(request.query)
+def names_to_wire(hits: Sequence[NameHit]) -> wire.Names:
+    """Return named items as `names.v1`."""
+    return wire.Names(items=tuple(map(_item, hits)))
+
+
+def parsed_to_wire(query: ParsedQuery) -> wire.ParsedQuery:
+    """Return a query taken apart as `parsed_query.v1`."""
     return wire.ParsedQuery.model_validate(
         {
             "chips": [

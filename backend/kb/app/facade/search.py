@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from kb.app.collection_scope import CollectionScope
+from kb.app.facade.naming import Naming
 from kb.app.facade.saved_searches import SavedSearching, SearchStore
 from kb.app.facade.why import WhyNot
 from kb.app.search_counts import Counters, counters_to_wire
@@ -21,6 +22,7 @@ from kb.domain.collection_settings import Settings
 from kb.domain.errors import InvalidInput
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters, SearchMode
+from kb.retrieval.names import NameSearch
 from kb.retrieval.query_filters import filters_of
 from kb.retrieval.query_syntax import parse
 from kb.retrieval.results import SearchResult
@@ -49,7 +51,7 @@ class Searching(Protocol):
         """Return the best hits for a question."""
 
 
-class Search(SavedSearching):
+class Search(SavedSearching, Naming):
     """Searches with the configured settings unless a request gives others."""
 
     def __init__(
@@ -58,12 +60,14 @@ class Search(SavedSearching):
         settings: SearchSettings,
         *,
         kept: SearchStore,
+        names: NameSearch,
         why_not: WhyNot,
         counts: Counters,
         scope: CollectionScope | None = None,
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        super().__init__(kept, changed)
+        SavedSearching.__init__(self, kept, changed)
+        Naming.__init__(self, names)
         self._retriever = retriever
         self._settings = settings
         self._scope = scope

@@ -49,6 +49,7 @@ STARTING = {
     "evaluation/run",
     "evaluation/take_in",
     "generations/build",
+    "graph/rebuild",
     "generations/discard",
     "generations/rollback",
     "generations/switch",
@@ -63,6 +64,8 @@ REVISED = {
     "search/forget",
     "search/save",
 }
+# What is taken away once cannot be again.
+LINKING = {"graph/add", "graph/remove", "graph/restore"}
 # What they undo is gone the second time.
 UNDOING = {"chunks/restore", "chunks/undo"}
 
@@ -155,6 +158,8 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "evaluation/get": {"run_id": "latest"},
         "evaluation/report": {"job_id": _evaluated(facade, answer.retrieval.trace_id)},
         "index/compacted": {"job_id": ids["compact"]},
+        "graph/links": {"doc": "twice.md"},
+        "graph/rebuilt": {"job_id": _over(facade, facade.graph.rebuild(_request("graph/rebuild", {})))},
         "generations/built": {"job_id": _over(facade, facade.generations.build(_request("generations/build", {})))},
         "index/report": {"job_id": ids["rebuild"]},
         "jobs/cancel": {"job_id": ids["ingest"]},
@@ -171,6 +176,8 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "library/report": {"job_id": ids["ingest"]},
         "library/show": {"doc": "ops/백업 #1 100%.md"},
         "search/find": {"query": "백업", "mode": "lexical", "graph_weight": 0.5, "filters": {"lang": "ko"}},
+        "search/names": {"query": "bakcup"},
+        "search/parse": {"query": 'sunday "at three" -draft tag:'},
         "search/why": {"query": "sunday", "mode": "lexical", "expected": "ops/backup.md"},
         "viewer/context": {"chunk_id": chunk},
         "viewer/open": {"citation": "ops/backup.md#L5", "quote": "runs on  Sunday"},
@@ -253,7 +260,7 @@ def _versioned(node: Any) -> Iterator[dict[str, Any]]:
             yield from _versioned(value)
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - STARTING - UNDOING - REVISED))
+@pytest.mark.parametrize("name", sorted(set(METHODS) - STARTING - UNDOING - REVISED - LINKING))
 def test_a_reply_is_as_its_schema_says_and_the_same_through_a_server(both: Both, name: str) -> None:
     method, fields = METHODS[name], both.requests.get(name, {})
     here = _check(_call(both.here, method, fields))
@@ -298,6 +305,20 @@ def test_every_change_of_a_collection_is_the_same_through_a_server(both: Both) -
     assert seen[0] == seen[1]
     assert [step["items"] for step in seen[0]] == [0, 2, 1, 2, 2, 2, 2, 2]
     assert [step["chunking"] is None for step in seen[0]] == [True, True, True, False, True, True, True, True]
+
+
+def test_a_link_made_by_hand_taken_away_and_restored_is_the_same_through_a_server(both: Both) -> None:
+    ends = {"source": "twice.md", "target": "bad.md"}
+    seen = []
+    for facade in (both.here, both.there):
+        asked: list[tuple[str, dict[str, Any]]] = [
+            ("add", {**ends, "note": "alike"}),
+            ("remove", ends),
+            ("restore", ends),
+        ]
+        seen.append([_check(_call(facade, METHODS[f"graph/{name}"], fields))["links"] for name, fields in asked])
+    assert seen[0] == seen[1]
+    assert [link["active"] for (link,) in seen[0]] == [True, False, True]
 
 
 def test_keeping_a_search_is_the_same_through_a_server(both: Both) -> None:
