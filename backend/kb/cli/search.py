@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.command import command
+from kb.cli.explaining import print_features, print_steps, print_why
 from kb.cli.layout import line_ranges, padded, spaced
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
 from kb.cli.session import library
@@ -24,6 +25,10 @@ PathGlob = Annotated[str | None, typer.Option("--path", help="Only paths that ma
 Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note, pdf, office or mail.")]
 Trust = Annotated[str | None, typer.Option("--trust-min", help="primary, secondary or generated.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say how it was found.")]
+Rerank = Annotated[str | None, typer.Option("--rerank", help="off, local or model: order the hits again.")]
+WhyNot = Annotated[
+    str | None, typer.Option("--why", metavar="DOC", help="Say which step dropped this path, document or chunk.")
+]
 
 _SNIPPET_LINES = 2
 _CELLS = " | "
@@ -44,11 +49,14 @@ def add_to(app: typer.Typer) -> None:
         path: PathGlob = None,
         types: Type = None,
         trust_min: Trust = None,
+        rerank: Rerank = None,
         explain: Explain = False,
+        why: WhyNot = None,
     ) -> Exit:
         """Find passages, best first."""
         from kb.app.requests import one_query, request_of
         from kb.contract.search import FindRequest
+        from kb.contract.why import WhyRequest
 
         request = request_of(
             FindRequest,
@@ -56,9 +64,16 @@ def add_to(app: typer.Typer) -> None:
             mode=mode,
             top_k=top_k,
             filters=filters_of(tag, lang, path, types, trust_min),
+            rerank=rerank,
             explain=explain,
         )
         with library(out, "kb search") as facade:
+            if why is not None:
+                found = facade.search.why(request_of(WhyRequest, expected=why, **request.model_dump(exclude_none=True)))
+                out.wire(found)
+                if not out.as_json:
+                    print_why(out, found, why)
+                return HIT if found.step == "found" else NO_HIT
             response = facade.search.find(request)
         out.wire(response)
         if not out.as_json:
@@ -103,6 +118,7 @@ def _print(out: Output, response: RetrievalResponse, *, explain: bool) -> None:
     if explain:
         steps = "  ".join(f"{name} {ms:.1f}" for name, ms in response.diagnostics.milliseconds.items())
         out.line(f"milliseconds  {steps}  all {response.duration_ms:.1f}")
+        print_steps(out, response)
 
 
 def _extent(response: RetrievalResponse) -> str:
@@ -161,6 +177,7 @@ def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:
         ("lexical (bm25)", scores.lexical_rank, scores.lexical_score),
         ("cjk (bm25)", hit.cjk_rank, hit.cjk_score),
         ("vector (cosine)", scores.vector_rank, scores.vector_score),
+        ("graph", hit.graph_rank, hit.graph_score),
     ]
     rows = [(name, rank, score) for name, rank, score in channels if rank is not None or score is not None]
     if scores.fusion_score is not None:
@@ -170,4 +187,5 @@ def _print_reasons(out: Output, hit: SearchHit, fusion: str) -> None:
         place = f"rank {rank}" if rank is not None else "unranked"
         value = f"score {score:.3f}" if score is not None else ""
         out.line(f"   {branch} {padded(name, 17)}{padded(place, 10)}{value}".rstrip())
+    print_features(out, hit.features, hit.rank_before_rerank)
     out.line(f"   chunker {hit.chunker_version}   chunk_id {hit.chunk_id}")

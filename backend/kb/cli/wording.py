@@ -21,6 +21,10 @@ _REASONS = {
     "below_threshold": "hits below the similarity threshold were left out",
     "over_budget": "not every hit fits into the context",
     "rough_relevance": "order and relevance are rougher than usual: run `kb index rebuild`",
+    "graph_off": "links between documents are not followed: graph.enabled is off",
+    "graph_no_evidence": "no linked document had anything to add",
+    "rerank_failed": "the order is that of the search itself: ordering again failed",
+    "embedding_endpoint_unreachable": "searching by keywords only: the server that embeds questions does not answer",
 }
 _ANSWER_REASONS = {
     "model_unavailable": "the language model could not be used: these are sentences of the sources",
@@ -36,7 +40,7 @@ _WITHDRAWN = {
     "llm_self_judge": "the passages found do not answer it",
 }
 # Their detail says nothing more.
-_SAY_ALL = frozenset({"no_embedding_model", "index_incompatible", "lexical_unavailable", "over_budget"})
+_SAY_ALL = frozenset({"no_embedding_model", "index_incompatible", "lexical_unavailable", "over_budget", "graph_off"})
 
 
 def degraded_lines(degraded: Iterable[DegradedChannel]) -> list[str]:
