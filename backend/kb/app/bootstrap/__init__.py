@@ -37,6 +37,7 @@ from kb.domain.recipes import DocumentId
 from kb.ingest.projections import follow_vectors
 from kb.ingest.run_ports import IngestPorts
 from kb.ingest.verifying import Verification
+from kb.retrieval.graph import LinkedPassages
 from kb.retrieval.retriever import Retriever, VectorSide
 from kb.retrieval.vector_channel import VectorChannel
 
@@ -122,6 +123,8 @@ class Parts(GenerationParts):
             self.chunks,
             self.text_index,
             side,
+            graph=LinkedPassages(self.link_graph) if self.settings.graph.enabled else None,
+            reranker=self.reranker,
             clock_ms=lambda: time.perf_counter() * 1000,
             new_trace_id=lambda: new_trace_id("ret"),
         )

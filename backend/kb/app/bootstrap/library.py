@@ -17,14 +17,17 @@ from kb.adapters.sqlite.answers import SqliteAnswerStore
 from kb.adapters.sqlite.catalogue import SqliteCatalogue
 from kb.adapters.sqlite.collections import SqliteCollections
 from kb.adapters.sqlite.connection import Library
+from kb.adapters.sqlite.edges import SqliteEdges
 from kb.adapters.sqlite.eval_runs import SqliteEvalRuns
 from kb.adapters.sqlite.gate import SqliteGatedChunks
+from kb.adapters.sqlite.graph import SqliteGraph
 from kb.adapters.sqlite.index_log import SqliteIndexLog
 from kb.adapters.sqlite.integrity import SqliteIntegrity
 from kb.adapters.sqlite.items import SqliteItemStore
 from kb.adapters.sqlite.job_control import SqliteJobControl
 from kb.adapters.sqlite.jobs import SqliteJobStore
 from kb.adapters.sqlite.layers import SqliteLayers
+from kb.adapters.sqlite.links import SqliteLinks
 from kb.adapters.sqlite.outbox import SqliteOutbox
 from kb.adapters.sqlite.purge import SqlitePurge
 from kb.adapters.sqlite.reading import SqliteReading
@@ -97,6 +100,21 @@ class LibraryParts:
     def catalogue(self) -> SqliteCatalogue:
         """Return the lists of the library."""
         return SqliteCatalogue(self.library)
+
+    @made_once
+    def links(self) -> SqliteLinks:
+        """Return what documents point to."""
+        return SqliteLinks(self.library)
+
+    @made_once
+    def link_graph(self) -> SqliteGraph:
+        """Return the links as the graph channel walks them."""
+        return SqliteGraph(self.library, self.settings.graph.most_tag_items)
+
+    @made_once
+    def edges(self) -> SqliteEdges:
+        """Return the links as people see and change them."""
+        return SqliteEdges(self.library, self.link_graph, self.settings.graph.most_tag_items)
 
     @made_once
     def reading(self) -> SqliteReading:

@@ -75,6 +75,7 @@ class Library:
         workspace: str,
         followed: Callable[[], Followed] = Followed,
         has_few: Callable[[Sequence[str], int], bool] = lambda _paths, _most: False,
+        links_read: Callable[[DocumentId], bool] | None = None,
     ) -> None:
         self._documents = documents
         self._items = items
@@ -86,6 +87,7 @@ class Library:
         self._workspace = workspace
         self._followed = followed
         self._has_few = has_few
+        self._links_read = links_read
 
     def ingest(self, request: IngestRequest) -> Job:
         """Start reading the workspace."""
@@ -199,9 +201,14 @@ class Library:
                 "parse": "done",
                 "fulltext": "done",
                 "vector": vector if self._model else "disabled",
-                "graph": "disabled",
+                "graph": self._graph_state(document.doc_id),
             }
         )
+
+    def _graph_state(self, doc_id: DocumentId) -> str:
+        if self._links_read is None:
+            return "disabled"
+        return "done" if self._links_read(doc_id) else "waiting"
 
     def named(self, what: str) -> ItemRow:
         """Return an item by its path, `doc_id` or `item_id`.

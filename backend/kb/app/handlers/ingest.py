@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,14 +11,17 @@ from kb.app.bootstrap import Parts, now
 from kb.app.facade.events import Events
 from kb.app.wire.reports import item_to_json, report_to_json
 from kb.domain.catalogue import IngestRun
-from kb.domain.failures import StorageFailed
+from kb.domain.failures import Cancelled, StorageFailed
 from kb.domain.files import Scope
 from kb.domain.jobs import Job, JobId, JobKind, JobStatus
 from kb.domain.paths import WorkspacePath
+from kb.ingest.links import read_links
 from kb.ingest.pipeline import IngestRun as Run
 from kb.ingest.report import IngestReport, Notice
 from kb.ingest.run_ports import IngestOptions
 from kb.jobs.runner import Finished, JobContext
+
+_LINK_SECONDS = 5.0
 
 
 class IngestHandler:
@@ -81,12 +86,25 @@ class IngestHandler:
         if not options.asks:
             # Runs that nobody asked for would push out of sight the ones that somebody did.
             self._keep(report, IngestRun(job.job_id, {"paths": paths or []}, started, now()))
+        if settings.graph.enabled and not report.canceled:
+            self._read_links(context)
         if not options.urgent:
             self._trim_log()
             self._parts.discard_orphans()
         if not options.asks or _did_something(report):
             self._events.changed("documents", "items", "index")
         return Finished(result, canceled=report.canceled)
+
+    def _read_links(self, context: JobContext) -> None:
+        """Read the links of what is new, for some seconds: of a library that never had any, the rest waits."""
+        until = time.monotonic() + _LINK_SECONDS
+
+        def heed() -> None:
+            if time.monotonic() >= until or context.should_stop():
+                raise Cancelled("later", hint="the next ingest or `kb graph rebuild --missing` goes on")
+
+        with contextlib.suppress(Cancelled):
+            read_links(self._parts.links, heed=heed)
 
     def _pending(self) -> tuple[Notice, ...]:
         """Say that the settings differ from what serves: nothing of that is done by itself."""
