@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
+from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
 from kb.domain.recipes import DocumentId
+from kb.ingest.library_ports import IndexLog, TextIndexWriter, VectorIndexWriter, VectorStore
+from kb.ingest.ports import PassageEmbedder
 from kb.ingest.projections import catch_up_text, catch_up_vectors, follow_vectors
-
-if TYPE_CHECKING:
-    from kb.app.bootstrap import Parts
-    from kb.ingest.ports import PassageEmbedder
 
 WAIT_S = 10.0
 """So long a change waits for search to follow; what takes longer goes on, and is said."""
@@ -35,6 +35,38 @@ class FollowedBy:
     """Tokens that a vector is made of at most; None without a model."""
 
 
+class Indexed(Protocol):
+    """An opened library: its log, and the indexes and the model that serve now."""
+
+    @property
+    def log(self) -> IndexLog:
+        """The index log."""
+
+    @property
+    def text_index(self) -> TextIndexWriter:
+        """The full-text index."""
+
+    @property
+    def vectors(self) -> VectorStore:
+        """The vectors of the library."""
+
+    @property
+    def scan(self) -> VectorIndexWriter:
+        """The exact vector index."""
+
+    @property
+    def vector_indexes(self) -> Sequence[VectorIndexWriter]:
+        """Every vector index in use."""
+
+    @property
+    def embedder(self) -> PassageEmbedder | None:
+        """What makes vectors; None without one."""
+
+    @property
+    def model(self) -> EmbeddingModel | None:
+        """Whose vectors serve; None without any."""
+
+
 @dataclass(slots=True)
 class _Following:
     """One change on its way into the indexes."""
@@ -52,7 +84,7 @@ class Channels:
     Whatever fails here is made up for later: the index log holds it, and what has no vector waits for one.
     """
 
-    def __init__(self, parts: Parts, *, wait_s: float = WAIT_S) -> None:
+    def __init__(self, parts: Indexed, *, wait_s: float = WAIT_S) -> None:
         self._parts = parts
         self._wait_s = wait_s
         self._thread = ThreadPoolExecutor(1, "channels")

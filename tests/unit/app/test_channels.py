@@ -5,11 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import cast
 
 import pytest
 
-from kb.app.bootstrap import Parts
 from kb.app.channels import Channels
 from kb.domain.embeddings import EmbeddingModel
 from kb.domain.index import TextChanges
@@ -75,7 +73,7 @@ def closing() -> Iterator[list[Channels]]:
 
 
 def channels_of(parts: SomeParts, closing: list[Channels], wait_s: float = 20) -> Channels:
-    channels = Channels(cast("Parts", parts), wait_s=wait_s)
+    channels = Channels(parts, wait_s=wait_s)
     closing.append(channels)
     return channels
 
