@@ -56,7 +56,9 @@ def test_without_a_key_none_is_sent() -> None:
         (429, ServerUnreachable, "is busy"),
     ],
 )
-def test_a_refusal_is_said_in_words_and_never_repeats_the_reply(status: int, error: type, says: str) -> None:
+def test_a_refusal_is_said_in_words_and_never_repeats_the_reply(
+    status: int, error: type[ModelUnavailable], says: str
+) -> None:
     body = {"error": f"Incorrect API key provided: {KEY}"}
     with (
         serving(lambda _: Reply(status, body, {"Location": "http://127.0.0.1:1/"})) as server,
