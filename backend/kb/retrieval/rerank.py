@@ -22,8 +22,8 @@ _WEIGHTS = {
     "rank": 0.60,
     "words": 0.08,
     "cjk": 0.08,
-    "phrase": 0.06,
-    "heading": 0.06,
+    "phrase": 0.10,
+    "heading": 0.10,
     "similarity": 0.12,
 }
 _REPEAT = 0.02
