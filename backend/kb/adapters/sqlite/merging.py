@@ -125,6 +125,7 @@ class _Merging:
         self._copy_in("document_versions", states, item_ids, under)
         self._copy_in("chunks", "doc_id IN ({})", docs, {**under, "chunk_key": None})
         self._take_in_layers(item_ids, docs, chunkings)
+        self._take_in_edges(item_ids)
         vectors = "text_hash IN (SELECT text_hash FROM chunks WHERE doc_id IN ({}))"
         self._copy_in("vectors", vectors, docs, {"model_key": models.__getitem__})
         self._connection.executemany(_AGAIN, [(doc,) for doc in known])
@@ -160,6 +161,20 @@ class _Merging:
         of_items = "layer_id IN (SELECT layer_id FROM chunk_layers WHERE item_id IN ({}))"
         self._copy_in("chunk_layer_losses", of_items, item_ids, under)
         render(self._connection, keys.values())
+
+    def _take_in_edges(self, item_ids: Sequence[str]) -> None:
+        """Copy links that people made or took away, as far as both ends are here; the others are read from the text."""
+        here = {row[0] for row in self._connection.execute("SELECT item_id FROM items")}
+        for part in _parts(item_ids):
+            marks = _marks(part)
+            ends = self._view.execute(
+                "SELECT from_item, to_item, kind FROM edges WHERE (origin = 'manual' OR state = 'removed')"
+                f" AND (from_item IN ({marks}) OR to_item IN ({marks}))",
+                (*part, *part),
+            ).fetchall()
+            for source, target, kind in ends:
+                if source in here and target in here:
+                    self.copy("edges", "from_item = ? AND to_item = ? AND kind = ?", (source, target, kind))
 
     def copy(
         self, table: str, where: str, values: Sequence[Any], changes: Mapping[str, _Change | None] | None = None
