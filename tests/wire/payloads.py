@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kb.app.watching import Followed
 from kb.app.wire.answers import answer_to_wire
-from kb.app.wire.chunks import chunk_to_wire, embedding_to_wire, layer_to_wire
+from kb.app.wire.chunks import chunk_to_wire, embedding_to_wire
 from kb.app.wire.citation import citation_to_wire
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, item_to_wire, masked_to_wire, summary_to_wire
@@ -20,13 +20,12 @@ from kb.app.wire.versions import difference_to_wire, purged_to_wire, versions_to
 from kb.app.wire.watching import watch_to_wire
 from kb.contract.answers import AnswersPage, AnswerStop
 from kb.contract.base import Wire
-from kb.contract.chunks import ChunkInspection, ChunksPage
+from kb.contract.chunks import ChunksPage
 from kb.contract.events import CheckedClaim, Event, Token
 from kb.contract.index import CompactReport, IndexCheck, IndexReport, IndexVerify
 from kb.contract.ingest import IngestItem, IngestReport, IngestScope, IngestWarning
 from kb.contract.items import Items, ItemView
 from kb.contract.jobs import JobsPage
-from kb.contract.layers import ChunkChange, ChunkLayers
 from kb.contract.library import DocStates, DocumentsPage, DocumentView, LibrarySummary, OutlineEntry
 from kb.contract.setup import InitReport, InitStep
 from kb.contract.system import Doctor, DoctorCheck, Health, Problem, Server, Session
@@ -42,7 +41,7 @@ from kb.domain.answers import (
     TokenUsage,
     TraceId,
 )
-from kb.domain.catalogue import ItemRow, LayerRow
+from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import Chunk, StoredChunk
 from kb.domain.citations import Citation
 from kb.domain.coverage import CoverageUnit
@@ -63,10 +62,12 @@ from kb.ingest.removals import HeldBack
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
 from tests.wire.backup_payloads import backup_payloads
+from tests.wire.chunking_payloads import chunking_payloads
 from tests.wire.collection_payloads import collection_payloads
 from tests.wire.connection_payloads import connection_test, connections
 from tests.wire.evaluation_payloads import evaluation_payloads
 from tests.wire.generation_payloads import generation_payloads
+from tests.wire.layer_payloads import layer_payloads
 from tests.wire.graph_payloads import graph_links, graph_report, graph_state
 from tests.wire.search_payloads import names, parsed_query, search_counters, why
 
@@ -255,27 +256,6 @@ def ingest_report() -> IngestReport:
     )
 
 
-def layer_payloads(chunk: ChunkInspection) -> dict[str, Wire]:
-    said = {"text": f"{TEXT} Mended.", "manually_edited": True, "original_text": TEXT, "text_hash": "7" * 64}
-    layer = LayerRow(
-        layer_id="lay_4a8b2c1e",
-        item_id=ITEM,
-        path=PATH,
-        kind="text",
-        section="§14 Chunking",
-        source_text=TEXT,
-        new_text=f"{TEXT} Mended.",
-        chunk_ids=(),
-        lost="the text it changed does not stand in the file any more",
-        created_at=NOON,
-        updated_at=NOON,
-    )
-    return {
-        "chunk_change": ChunkChange(chunk=chunk.model_copy(update=said), keyword="done", vector="waiting", masked=1),
-        "chunk_layers": ChunkLayers(layers=(layer_to_wire(layer),), next=None),
-    }
-
-
 def payloads() -> dict[str, Wire]:
     """Every example by the name of its file."""
     answer, refusal = answer_to_wire(domain_answer()), answer_to_wire(domain_answer(refused=True))
@@ -297,7 +277,7 @@ def payloads() -> dict[str, Wire]:
         "documents": DocumentsPage(documents=(summary,), next=None),
         "chunk_inspection": chunk,
         "chunks": ChunksPage(chunks=(chunk,), next="14"),
-        **layer_payloads(chunk),
+        **layer_payloads(chunk, f"{TEXT} Mended."),
         "connections": connections(),
         "graph_links": graph_links(),
         "graph_report": graph_report(),
@@ -357,6 +337,7 @@ def _more(document: DocumentView) -> dict[str, Wire]:
             title="아키텍처",
             citation=citation,
         ),
+        **chunking_payloads(),
         **collection_payloads(),
         "names": names(PATH),
         "parsed_query": parsed_query(),

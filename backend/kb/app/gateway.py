@@ -149,8 +149,8 @@ def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following 
     """Return the facade over opened parts."""
     from kb.app.bootstrap.watching import has_few
     from kb.app.chunking_state import ChunkingState
-    from kb.app.cutting import Cutting
     from kb.app.connections import ConnectionBoard
+    from kb.app.cutting import Cutting
     from kb.app.evaluation.golden import Golden
     from kb.app.generations import GenerationShelf
     from kb.app.health.examination import Examination

@@ -29,7 +29,7 @@ from kb.contract.groups import (
 )
 from kb.contract.problems import error_of
 from kb.contract.retrieval import RetrievalResponse
-from kb.contract.retrieval_groups import CollectionsGroup, ConnectionsGroup
+from kb.contract.retrieval_groups import ChunkingGroup, CollectionsGroup, ConnectionsGroup, GraphGroup
 from kb.contract.system import Problem
 from kb.domain.errors import InvalidInput, KebabError
 from kb.domain.failures import Unreachable
@@ -56,6 +56,7 @@ class RemoteFacade:
         self._replies = {(m.group, m.name): m.reply for m in methods_of(contract_groups())}
         self.library = cast(LibraryGroup, _Group(self, "library"))
         self.search = cast(SearchGroup, _Group(self, "search"))
+        self.chunking = cast(ChunkingGroup, _Group(self, "chunking"))
         self.collections = cast(CollectionsGroup, _Group(self, "collections"))
         self.answers = cast(AnswersGroup, _Answers(self, "answers"))
         self.chunks = cast(ChunksGroup, _Group(self, "chunks"))
@@ -64,6 +65,7 @@ class RemoteFacade:
         self.versions = cast(VersionsGroup, _Group(self, "versions"))
         self.generations = cast(GenerationsGroup, _Group(self, "generations"))
         self.index = cast(IndexGroup, _Group(self, "index"))
+        self.graph = cast(GraphGroup, _Group(self, "graph"))
         self.connections = cast(ConnectionsGroup, _Group(self, "connections"))
         self.backup = cast(BackupGroup, _Group(self, "backup"))
         self.system = cast(SystemGroup, _Group(self, "system"))

@@ -32,7 +32,7 @@ def _add_rebuild(commands: typer.Typer) -> None:
         text: Annotated[bool, typer.Option("--text", help="Only the text index.")] = False,
         vectors: Annotated[bool, typer.Option("--vectors", help="Only the vector indexes.")] = False,
     ) -> Exit:
-        """Build the indexes anew; nothing is parsed or embedded again."""
+        """Build the indexes anew; nothing is parsed or embedded again (`kb chunking rebuild` cuts files anew)."""
         from kb.contract.index import RebuildRequest
         from kb.contract.jobs import JobRequest
 

@@ -13,11 +13,14 @@ from typer.exceptions import Abort, TyperException
 from kb.cli import (
     ask,
     backup,
+    chunking,
     chunks,
+    collections,
     connections,
     doctor,
     documents,
     evaluation,
+    graph,
     index,
     ingest,
     init,
@@ -30,8 +33,8 @@ from kb.cli.command import show_help
 from kb.cli.output import ERROR, HIT, Output
 
 _ORDER = (
-    *("init", "ingest", "search", "ask", "list", "show", "inspect", "chunks"),
-    *("index", "connections", "remove", "jobs", "eval", "backup", "doctor", "serve"),
+    *("init", "ingest", "search", "ask", "list", "show", "inspect", "collections", "chunks", "chunking"),
+    *("graph", "index", "connections", "remove", "jobs", "eval", "backup", "doctor", "serve"),
 )
 # How typer begins its two kinds of suggestions.
 _SUGGESTION = re.compile(r"\. Did you mean | \(Possible options: ")
@@ -76,7 +79,10 @@ for module in (
     search,
     ask,
     documents,
+    collections,
     chunks,
+    chunking,
+    graph,
     index,
     connections,
     jobs,

@@ -22,7 +22,7 @@ from kb.contract.groups import (
     VersionsGroup,
     ViewerGroup,
 )
-from kb.contract.retrieval_groups import CollectionsGroup, ConnectionsGroup, EvaluationGroup, GraphGroup
+from kb.contract.retrieval_groups import ChunkingGroup, CollectionsGroup, ConnectionsGroup, EvaluationGroup, GraphGroup
 
 _Model = TypeVar("_Model", bound=Wire)
 
@@ -73,6 +73,10 @@ class Facade(Protocol):
     @property
     def chunks(self) -> ChunksGroup:
         """Chunks as they are stored."""
+
+    @property
+    def chunking(self) -> ChunkingGroup:
+        """How files are cut."""
 
     @property
     def viewer(self) -> ViewerGroup:

@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Protocol
 
 from kb.contract.base import Empty
+from kb.contract.chunking import (
+    Chunking,
+    ChunkingPending,
+    ChunkingPendingRequest,
+    ChunkingPreview,
+    ChunkingRequest,
+    PreviewChunkingRequest,
+    ReprocessReport,
+    ReprocessRequest,
+    SetChunkingRequest,
+)
 from kb.contract.collections import (
     CollectionItems,
     CollectionItemsRequest,
@@ -49,6 +60,28 @@ from kb.contract.graph import (
 )
 from kb.contract.items import ItemRequest
 from kb.contract.jobs import Job, JobRequest
+
+
+class ChunkingGroup(Protocol):
+    """How files are cut into passages, and making them anew one by one."""
+
+    def get(self, request: ChunkingRequest) -> Chunking:
+        """Return how a file, or the workspace, is meant to be cut and is cut."""
+
+    def set(self, request: SetChunkingRequest) -> Chunking:
+        """Keep settings of one file's own; nothing is cut by them until it is made anew."""
+
+    def pending(self, request: ChunkingPendingRequest) -> ChunkingPending:
+        """Return which files are cut otherwise than is wanted of them."""
+
+    def rebuild(self, request: ReprocessRequest) -> Job:
+        """Start making files anew, each replaced whole."""
+
+    def rebuilt(self, request: JobRequest) -> ReprocessReport:
+        """Return what a rebuild that ended did."""
+
+    def preview(self, request: PreviewChunkingRequest) -> ChunkingPreview:
+        """Cut one file with some settings and keep nothing."""
 
 
 class CollectionsGroup(Protocol):

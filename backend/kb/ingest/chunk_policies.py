@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kb.domain.chunks import ChunkPolicy
 from kb.domain.collection_settings import Settings
@@ -48,7 +48,7 @@ class Wanted:
     """How an item is meant to be cut, and whose settings say so: `item`, `collection` or `workspace`."""
 
     settings: Settings
-    source: str
+    source: Literal["item", "collection", "workspace"]
     collection: str | None = None
 
 

@@ -37,6 +37,12 @@ _SHOWN = (
     f" a.discovered_at {OUTDATED.replace('WHERE', 'JOIN assets a ON a.asset_id = d.asset_id WHERE', 1)}"
     " ORDER BY i.workspace_path"
 )
+_ONE = (
+    f"SELECT {ITEM_COLUMNS}, a.asset_id, a.checksum, a.byte_len, a.media_type, a.storage_kind, a.storage_path,"
+    f" a.discovered_at FROM items i CROSS JOIN document_versions v ON {ACTIVE_VERSION}"
+    " CROSS JOIN documents d ON d.doc_id = v.doc_id JOIN assets a ON a.asset_id = d.asset_id"
+    " WHERE i.deleted_at IS NULL AND i.item_id = ?"
+)
 _TAKE_OVER = f"""
 INSERT OR REPLACE INTO generation_documents
 SELECT ?, i.item_id, i.checksum, v.doc_id, v.chunking_key, v.chunk_count, CASE WHEN ? THEN i.fingerprint END
@@ -69,6 +75,11 @@ class SqliteGenerationBuild:
 
     def __init__(self, library: Library) -> None:
         self._library = library
+
+    def shown_item(self, item_id: str) -> ShownItem | None:
+        """Return an item with the bytes its shown document was made of; None when it shows none."""
+        row = self._library.row(_ONE, (item_id,))
+        return _shown_item(row) if row else None
 
     def outdated(self, generation: GenerationId) -> Sequence[ShownItem]:
         """Return, by path, what is shown and not in the generation yet, or with other bytes."""

@@ -53,7 +53,7 @@ class GenerationParts(MakingParts):
         with closing(self.projections_of(generation.generation_id)) as projections:
             yield GenerationPorts(
                 files=files,
-                copies=self._copy,
+                copies=self.copy_of,
                 maker=self.maker_of(recipe, tokenizer, is_lenient=not is_new),
                 build=self.generation_build,
                 vectors=self.vectors,
@@ -127,7 +127,7 @@ class GenerationParts(MakingParts):
             for name in ("tantivy", "vectors", "chroma"):
                 _remove(index_folder(self.configuration.data_dir, FIRST) / name)
 
-    def _copy(self, shown: ShownItem) -> FileBytes | None:
+    def copy_of(self, shown: ShownItem) -> FileBytes | None:
         """Return the kept bytes of an item's document; of a large recording the first, and where the rest is."""
         asset, root = shown.asset, self.configuration.data_dir.resolve()
         if asset.storage_kind != "copied":

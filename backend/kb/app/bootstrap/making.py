@@ -140,6 +140,21 @@ class MakingParts(ProjectionParts):
 
         return document_maker(self.decoder, self.reader, ChunkPolicy(), None, self.settings.models.caption)
 
+    def settle_chunking(self) -> None:
+        """Let the recipe say how the workspace wants files cut, once none is left that was cut as it said before."""
+        recipe, wanted = self.serving.recipe, self.wanted.policy
+        if recipe is None or recipe.policy.cuts_as(wanted):
+            return
+        before = recipe.policy.hash()
+        if any(one.policy_hash == before for one in self.item_chunking.shown()):
+            return
+        policy = recipe.policy.with_settings(wanted.settings)
+        now = replace(recipe, policy=policy, chunker=chunker_version(policy))
+        self.generations.set_recipe(self.serving.generation_id, now)
+        with self.making:
+            for name in ("serving", "recipe", "maker"):
+                self.__dict__.pop(name, None)
+
     def forget_masked_otherwise(self) -> None:
         """Let no generation that may come to serve hold what was masked by other rules than today's."""
         versions = self._parsers.versions

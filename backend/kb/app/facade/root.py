@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kb.app.facade.answers import Answers
 from kb.app.facade.backup import Backup
+from kb.app.facade.chunking import ChunkingGroup
 from kb.app.facade.chunks import Chunks
 from kb.app.facade.collections import Collections
 from kb.app.facade.connections import ConnectionsGroup
@@ -32,6 +33,7 @@ class KebabFacade:
     collections: Collections
     answers: Answers
     chunks: Chunks
+    chunking: ChunkingGroup
     viewer: Viewer
     jobs: Jobs
     index: Index

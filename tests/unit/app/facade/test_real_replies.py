@@ -45,6 +45,7 @@ STARTING = {
     "index/compact",
     "backup/create",
     "backup/merge",
+    "chunking/rebuild",
     "evaluation/add",
     "evaluation/run",
     "evaluation/take_in",
@@ -136,6 +137,7 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
             threading.Event().wait(0.02)
         ids[name] = job.id
     backup = _backups(facade)
+    a_rebuild = {"docs": ["ops/backup.md"]}
     ops = {"name": "Ops", "rules": [{"kind": "folder", "value": "ops"}], "retrieval": {"top_k": 3}}
     facade.collections.create(_request("collections/create", ops))
     chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
@@ -145,6 +147,10 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         "answers/get": {"trace_id": answer.retrieval.trace_id},
         "answers/stop": {"trace_id": "ret_1"},
         **backup,
+        "chunking/get": {"doc": "ops/backup.md"},
+        "chunking/preview": {"doc": "ops/backup.md", "settings": {"mode": "fixed"}},
+        "chunking/rebuilt": {"job_id": _over(facade, facade.chunking.rebuild(_request("chunking/rebuild", a_rebuild)))},
+        "chunking/set": {"doc": "ops/backup.md", "settings": {"mode": "parent-child"}},
         "chunks/delete": {"chunk_id": _chunk(facade, "bad.md")},
         "chunks/edit": {"chunk_id": _chunk(facade, "twice.md"), "text": "Once, twice: password = 'hunter2-Gx81kQ'"},
         "chunks/enable": {"chunk_id": _chunk(facade, "twice.md"), "enabled": False},
