@@ -137,7 +137,7 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
             threading.Event().wait(0.02)
         ids[name] = job.id
     backup = _backups(facade)
-    a_rebuild = {"docs": ["ops/backup.md"]}
+    rebuilt = _over(facade, facade.chunking.rebuild(_request("chunking/rebuild", {"docs": ["ops/backup.md"]})))
     ops = {"name": "Ops", "rules": [{"kind": "folder", "value": "ops"}], "retrieval": {"top_k": 3}}
     facade.collections.create(_request("collections/create", ops))
     chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
@@ -149,7 +149,7 @@ def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
         **backup,
         "chunking/get": {"doc": "ops/backup.md"},
         "chunking/preview": {"doc": "ops/backup.md", "settings": {"mode": "fixed"}},
-        "chunking/rebuilt": {"job_id": _over(facade, facade.chunking.rebuild(_request("chunking/rebuild", a_rebuild)))},
+        "chunking/rebuilt": {"job_id": rebuilt},
         "chunking/set": {"doc": "ops/backup.md", "settings": {"mode": "parent-child"}},
         "chunks/delete": {"chunk_id": _chunk(facade, "bad.md")},
         "chunks/edit": {"chunk_id": _chunk(facade, "twice.md"), "text": "Once, twice: password = 'hunter2-Gx81kQ'"},
