@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -134,6 +135,14 @@ class ConnectionBoard:
         recipe = self._parts.serving.recipe
         if recipe is None or recipe.model is None:
             return None
+        wanted, served = self._parts.settings.models.embedding, recipe.model
+        if wanted.provider == "openai_compatible":
+            with suppress(KebabError):
+                named = (wanted.provider, self._parts.address("embedding").base_url, wanted.model)
+                if named != (served.provider, served.endpoint, served.id):
+                    return False
+            if self._parts.known_dimensions.get(served.endpoint, served.id) is None:
+                return None
         try:
             return self._parts.wanted_embedder().model == recipe.model
         except ModelUnavailable:
@@ -179,7 +188,7 @@ class ConnectionBoard:
             problem = ModelUnavailable(
                 "the server has not said its dimensions yet", hint="run `kb connections test embedding`"
             )
-        fits = self._fits() if known is not None else None
+        fits = self._fits() if role == "embedding" else None
         if fits is False:
             problem = ModelUnavailable("the vectors of this library are another model's: rebuild pending", hint=_BUILD)
         path = f"{sent} {address.host}"
