@@ -67,8 +67,8 @@ from tests.wire.collection_payloads import collection_payloads
 from tests.wire.connection_payloads import connection_test, connections
 from tests.wire.evaluation_payloads import evaluation_payloads
 from tests.wire.generation_payloads import generation_payloads
-from tests.wire.layer_payloads import layer_payloads
 from tests.wire.graph_payloads import graph_links, graph_report, graph_state
+from tests.wire.layer_payloads import layer_payloads
 from tests.wire.search_payloads import names, parsed_query, search_counters, why
 
 EXAMPLES = Path(__file__).parent / "examples"

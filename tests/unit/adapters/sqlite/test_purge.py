@@ -225,7 +225,7 @@ def test_a_version_that_the_index_does_not_find_leaves_the_one_before_it_shown(l
 
 
 def test_the_room_of_removed_rows_is_given_back_while_another_reads(library: Library, ports: Ports) -> None:
-    publish(ports, "Long. " * 60_000, "Short.")
+    publish(ports, "Long. " * 90_000, "Short.")
     library.vacuum()
     before = library.path.stat().st_size
     SqlitePurge(library).purge(0)
