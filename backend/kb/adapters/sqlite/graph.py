@@ -12,7 +12,7 @@ from kb.adapters.sqlite.gate import VISIBLE_BY_DOCUMENT, VISIBLE_CHUNKS, VISIBLE
 from kb.domain.embeddings import ChunkKey
 from kb.domain.links import LinkKind
 from kb.domain.recipes import ItemId
-from kb.retrieval.graph import Neighbour, Passage
+from kb.retrieval.graph_ports import Neighbour, Passage
 
 _AT_FIRST = 3
 _EVERYTHING = 2_000

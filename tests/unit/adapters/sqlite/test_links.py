@@ -52,7 +52,7 @@ def linked(path: str, *targets: str, title: str | None = None, tags: Sequence[st
 
 
 def edges_of(library: Library) -> list[tuple[str, str, str, str]]:
-    return library.rows("SELECT from_item, to_item, kind, state FROM edges ORDER BY 1, 2, 3")  # type: ignore[return-value]
+    return library.rows("SELECT from_item, to_item, kind, state FROM edges ORDER BY 1, 2, 3")
 
 
 @pytest.fixture
