@@ -24,6 +24,7 @@ from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import Job, JobRequest
 from kb.domain.chunks import Chunk
 from kb.ingest import making
+from kb.ingest.chunking import chunks_of
 from tests.homes import Home
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -145,7 +146,7 @@ def test_a_chunker_broken_on_purpose_does_not_pass_the_gate(home: Home, monkeypa
     with open_own_library(load_configuration(), owner="test") as facade:
         before = asked(facade, mode="lexical")
         assert facade.evaluation.gate(EvalGateRequest(baseline=before.run.run_id)).passed
-        whole = making.chunks_of
+        whole = chunks_of
         monkeypatch.setattr(making, "chunks_of", lambda *given: without_every_third_sentence(whole(*given)))
         for file in home.workspace.rglob("*.*"):
             file.write_text(file.read_text("utf-8") + "\n", "utf-8")
