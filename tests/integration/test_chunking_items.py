@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kb.app.bootstrap import Parts
 from kb.app.config_file import load_configuration
 from kb.app.gateway import open_own_library
+from kb.cli.main import app
 from kb.contract.base import Empty
 from kb.contract.chunking import (
     ChunkingPendingRequest,
@@ -20,13 +23,17 @@ from kb.contract.chunking import (
     SetChunkingRequest,
 )
 from kb.contract.chunks import ChunksRequest
-from kb.contract.collections import CreateCollectionRequest, OwnChunking, RuleGiven
+from kb.contract.collection_requests import CreateCollectionRequest
+from kb.contract.collection_settings import OwnChunking, RuleGiven
 from kb.contract.facade import Facade
 from kb.contract.generations import BuildRequest, SwitchRequest
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
 from kb.contract.search import FindRequest
+from kb.contract.system import DoctorRequest
 from kb.domain.errors import InvalidInput
+from kb.domain.generations import ShownItem
+from kb.ingest.reprocess import ReprocessPorts, ReprocessRun
 
 LONG = "\n\n".join(f"Paragraph {n} says that the grill of house {n} is warm on day {n}. " * 4 for n in range(24))
 FAMILY = OwnChunking(mode="parent-child", parent_characters=2000, child_characters=300)
@@ -103,6 +110,11 @@ def test_a_new_file_is_cut_as_its_collection_says_and_known_ones_wait(folder: Pa
         facade.collections.create(CreateCollectionRequest(name="Contracts", rules=(rule,), chunking=FIXED))
         (folder / "contracts" / "d.md").write_text(f"# d\n\n{LONG}\n", encoding="utf-8")
         ingest(facade)
+        assert ["run `kb chunking rebuild`"] == [
+            check.hint for check in facade.system.doctor(DoctorRequest()).checks if check.name == "chunking"
+        ]
+        (said,) = [one for one in ingest(facade).notices if one.reason == "rebuild_pending"]
+        assert "1 file is cut otherwise" in said.detail
         assert (mode(facade, "contracts/d.md"), waiting(facade)) == ("fixed", ["contracts/c.md"])
         assert rebuild(facade, collection="Contracts").replaced == 1
         assert (mode(facade, "contracts/c.md"), waiting(facade)) == ("fixed", [])
@@ -177,3 +189,58 @@ def test_settings_out_of_their_range_are_refused(folder: Path) -> None:
             facade.chunking.set(SetChunkingRequest(doc="a.md", settings=bad))
         with pytest.raises(InvalidInput, match="parent_characters"):
             facade.chunking.preview(PreviewChunkingRequest(doc="a.md", settings=small))
+
+
+def test_a_stop_leaves_what_is_replaced_and_a_failure_costs_its_file_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_STORAGE_COPY_ORIGINALS", "false")
+    configuration = load_configuration()
+    with open_own_library(configuration, owner="test") as facade:
+        ingest(facade)
+    parts = Parts(configuration)
+    try:
+        store = parts.item_chunking
+        ids = [one.item_id for one in store.shown()]
+        for item_id in ids:
+            store.set_override(item_id, FIXED.model_dump())
+        (folder / "a.md").unlink()
+        before = {one.path: one.policy_hash for one in store.shown()}
+        ports = ReprocessPorts(parts.ingest_ports(), parts.makers_anew, parts.copy_of, store.forget_built)
+        given: list[str] = []
+
+        def one(number: int) -> ShownItem | None:
+            given.append(ids[number])
+            return parts.generation_build.shown_item(ids[number])
+
+        run = ReprocessRun(ports, should_stop=lambda: len(given) > 1)
+        done = run.run(len(ids), one)
+        after = {one.path: one.policy_hash for one in store.shown()}
+    finally:
+        parts.close()
+    assert done.canceled
+    assert [(failure.shown.item.path, failure.reason) for failure in done.failed] == [("a.md", "changed")]
+    assert done.replaced == 1
+    assert {path for path in before if before[path] != after[path]} == {"b.md"}
+
+
+def test_kb_chunking_speaks_to_people_and_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_own_library(load_configuration(), owner="test") as facade:
+        ingest(facade)
+    assert kb("chunking", "pending") == 1
+    assert kb("chunking", "set", "a.md", "--mode", "fixed", "--target", "400", "--overlap", "0") == 0
+    assert kb("chunking", "pending") == 0
+    assert "a.md: structure 1,600, overlap 160, wanted fixed 400, overlap 0 (item)" in capsys.readouterr().out
+    assert kb("chunking", "preview", "a.md", "--mode", "parent-child", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["schema_version"] == "chunking_preview.v1"
+    assert kb("chunking", "rebuild", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["replaced"] == 1
+    assert kb("chunking", "get", "a.md") == 0
+    assert "served  fixed 400" in capsys.readouterr().out
+    assert kb("chunking", "set", "a.md", "--target", "100") == 2
+    assert kb("chunking", "set", "a.md") == 2
+
+
+def kb(*arguments: str) -> int:
+    code: int = app(list(arguments), prog_name="kb", standalone_mode=False)
+    return code

@@ -15,7 +15,8 @@ from kb.app.config_file import load_configuration
 from kb.app.gateway import open_own_library
 from kb.contract.answers import AnswerRequest
 from kb.contract.base import Empty
-from kb.contract.collections import CollectionRequest, CollectionsRequest, CreateCollectionRequest, RuleGiven
+from kb.contract.collection_requests import CollectionRequest, CollectionsRequest, CreateCollectionRequest
+from kb.contract.collection_settings import RuleGiven
 from kb.contract.facade import Facade
 from kb.contract.index import RebuildRequest
 from kb.contract.ingest import IngestReport, IngestRequest

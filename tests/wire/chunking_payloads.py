@@ -12,7 +12,7 @@ from kb.contract.chunking import (
     ReprocessFailure,
     ReprocessReport,
 )
-from kb.contract.collections import CollectionChunking
+from kb.contract.collection_settings import CollectionChunking
 
 
 def chunking_payloads() -> dict[str, Wire]:

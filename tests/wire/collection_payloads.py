@@ -5,16 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 
 from kb.contract.base import Wire
-from kb.contract.collections import (
-    Collection,
-    CollectionChunking,
-    CollectionItem,
-    CollectionItems,
-    CollectionRetrieval,
-    CollectionRule,
-    Collections,
-    CollectionView,
-)
+from kb.contract.collection_settings import CollectionChunking, CollectionRetrieval, CollectionRule
+from kb.contract.collections import Collection, CollectionItem, CollectionItems, Collections, CollectionView
 from kb.contract.saved_searches import KeptFilters, KeptRequest, SavedSearch, SavedSearches
 
 _NOON = datetime(2026, 4, 27, 15, 42, 11, tzinfo=timezone(timedelta(hours=9)))

@@ -9,7 +9,7 @@ import typer
 from kb.cli.answer_text import finish
 from kb.cli.command import command
 from kb.cli.output import Exit, Output
-from kb.cli.search import Explain, Lang, Mode, PathGlob, Tag, Top, Trust, Type, filters_of
+from kb.cli.search import After, Before, Explain, Lang, Mode, PathGlob, Tag, Top, Trust, Type, Within, filters_of
 from kb.cli.session import configuration, library
 from kb.cli.wording import place_label, withdrawal
 
@@ -35,6 +35,9 @@ def add_to(app: typer.Typer) -> None:
         path: PathGlob = None,
         types: Type = None,
         trust_min: Trust = None,
+        collection: Within = None,
+        after: After = None,
+        before: Before = None,
         retrieval: Annotated[str, typer.Option("--retrieval", help="always or auto.")] = "always",
         temperature: Annotated[float | None, typer.Option("--temperature", help="0 to 2.")] = None,
         seed: Annotated[int | None, typer.Option("--seed", help="Makes an answer repeatable.")] = None,
@@ -60,7 +63,8 @@ def add_to(app: typer.Typer) -> None:
             top_k=top_k,
             temperature=temperature,
             seed=seed,
-            filters=filters_of(tag, lang, path, types, trust_min),
+            filters=filters_of(tag, lang, path, types, trust_min, days=(after, before)),
+            collections=tuple(collection) if collection else None,
         )
         with library(out, "kb ask", settings) as facade:
             return _ask(out, facade, request, explain=explain)

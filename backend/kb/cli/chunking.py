@@ -13,7 +13,7 @@ from kb.cli.session import library
 
 if TYPE_CHECKING:
     from kb.contract.chunking import Chunking, ReprocessReport
-    from kb.contract.collections import CollectionChunking, OwnChunking
+    from kb.contract.collection_settings import CollectionChunking, OwnChunking
 
 _Mode = Annotated[Literal["fixed", "structure", "parent-child"] | None, typer.Option("--mode", help="How to cut.")]
 _Target = Annotated[int | None, typer.Option("--target", help="Wished characters, 400 to 8,000.")]
@@ -167,7 +167,7 @@ def _own(
     child: int | None,
 ) -> OwnChunking | None:
     from kb.app.requests import request_of
-    from kb.contract.collections import OwnChunking
+    from kb.contract.collection_settings import OwnChunking
 
     given = {
         "mode": mode,

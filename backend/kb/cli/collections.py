@@ -12,8 +12,8 @@ from kb.cli.output import HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
 
 if TYPE_CHECKING:
-    from kb.contract.collections import Collection, CollectionView, RuleGiven
-    from kb.contract.facade import Facade
+    from kb.contract.collection_settings import RuleGiven
+    from kb.contract.collections import Collection, CollectionView
 
 Name = Annotated[str, typer.Argument(help="A collection by its name or id.")]
 Files = Annotated[list[str], typer.Argument(help="Files by path, item_id or doc_id.")]
@@ -43,7 +43,7 @@ def _add_looking(app: typer.Typer) -> None:
         archived: Annotated[bool, typer.Option("--archived", help="Those that are archived.")] = False,
     ) -> Exit:
         """List the collections in their order."""
-        from kb.contract.collections import CollectionsRequest
+        from kb.contract.collection_requests import CollectionsRequest
 
         with library(out, "kb collections") as facade:
             found = facade.collections.list(CollectionsRequest(archived=archived, counts=True))
@@ -58,11 +58,12 @@ def _add_looking(app: typer.Typer) -> None:
     @command(app)
     def show(out: Output, name: Name) -> Exit:
         """Show a collection with the files it holds."""
+        from kb.app.named import collection_named
         from kb.app.requests import request_of
-        from kb.contract.collections import CollectionItemsRequest
+        from kb.contract.collection_requests import CollectionItemsRequest
 
         with library(out, "kb collections") as facade:
-            one = _seen(facade, name)
+            one = collection_named(facade, name)
             _print(out, one)
             cursor, first = None, True
             while first or cursor is not None:
@@ -80,7 +81,7 @@ def _add_changing(app: typer.Typer) -> None:
     def create(out: Output, name: Name, *, folder: Folder = None, tag: Tag = None, types: Type = None) -> Exit:
         """Make a collection; files that match what is given belong to it by themselves."""
         from kb.app.requests import request_of
-        from kb.contract.collections import CreateCollectionRequest
+        from kb.contract.collection_requests import CreateCollectionRequest
 
         request = request_of(CreateCollectionRequest, name=name, rules=_rules(folder, tag, types))
         with library(out, "kb collections") as facade:
@@ -146,7 +147,7 @@ def _add_filling(app: typer.Typer) -> None:
 
 def _rules(folders: list[str] | None, tags: list[str] | None, types: list[str] | None) -> tuple[RuleGiven, ...]:
     from kb.app.requests import known_types, request_of
-    from kb.contract.collections import RuleGiven
+    from kb.contract.collection_settings import RuleGiven
 
     given = {"folder": folders or (), "tag": tags or (), "type": known_types(types or ())}
     return tuple(request_of(RuleGiven, kind=kind, value=value) for kind, values in given.items() for value in values)
@@ -166,29 +167,19 @@ def _change(
     archived: bool = False,
     **values: Any,  # noqa: ANN401 - the request checks them
 ) -> Exit:
+    from kb.app.named import collection_named
     from kb.app.requests import request_of
-    from kb.contract import collections
+    from kb.contract import collection_requests
 
     with library(out, "kb collections") as facade:
-        one = _seen(facade, named, prefers_archived=archived)
+        one = collection_named(facade, named, prefers_archived=archived)
         asked = request_of(
-            getattr(collections, request), collection=one.collection_id, revision=revision or one.revision, **values
+            getattr(collection_requests, request),
+            collection=one.collection_id,
+            revision=revision or one.revision,
+            **values,
         )
         return _done(out, getattr(facade.collections, method)(asked))
-
-
-def _seen(facade: Facade, named: str, *, prefers_archived: bool = False) -> Collection:
-    """Return a collection by its name or id, archived or not, as it is now."""
-    from kb.contract.collections import CollectionsRequest
-    from kb.domain.collections import name_key
-    from kb.domain.errors import NotFound
-
-    for archived in (prefers_archived, not prefers_archived):
-        listed = facade.collections.list(CollectionsRequest(archived=archived)).collections
-        for one in listed:
-            if named == one.collection_id or name_key(named) == name_key(one.name):
-                return one
-    raise NotFound(f"there is no collection {named[:64]!r}", hint="`kb collections list` names those that there are")
 
 
 def _done(out: Output, view: CollectionView) -> Exit:

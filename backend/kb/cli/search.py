@@ -8,14 +8,17 @@ import typer
 
 from kb.cli.command import command
 from kb.cli.explaining import print_features, print_steps, print_why
+from kb.cli.kept import Forget, Replace, Save, Saved, TakesSaved, is_about_kept, keep, show_kept
 from kb.cli.layout import line_ranges, padded, spaced
+from kb.cli.naming import show_names
 from kb.cli.output import HIT, NO_HIT, Exit, Output, counted, width
 from kb.cli.session import library
 from kb.cli.wording import channel_names, degraded_lines, place_label
 
 if TYPE_CHECKING:
+    from kb.contract.facade import Facade
     from kb.contract.retrieval import RetrievalResponse
-    from kb.contract.search import Filters, SearchHit
+    from kb.contract.search import Filters, FindRequest, SearchHit
 
 Top = Annotated[int | None, typer.Option("-k", "--top-k", help="How many hits, 1 to 20.")]
 Mode = Annotated[str, typer.Option("--mode", help="lexical, vector or hybrid.")]
@@ -24,11 +27,21 @@ Lang = Annotated[str | None, typer.Option("--lang", help="Only this language, su
 PathGlob = Annotated[str | None, typer.Option("--path", help="Only paths that match, such as 'notes/**'.")]
 Type = Annotated[list[str] | None, typer.Option("--type", help="Only these types, such as note, pdf, office or mail.")]
 Trust = Annotated[str | None, typer.Option("--trust-min", help="primary, secondary or generated.")]
+Within = Annotated[
+    list[str] | None, typer.Option("--collection", metavar="NAME", help="Only files of one of these collections.")
+]
+After = Annotated[str | None, typer.Option("--after", metavar="DAY", help="Only changed on this day or later.")]
+Before = Annotated[str | None, typer.Option("--before", metavar="DAY", help="Only changed on this day or earlier.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say how it was found.")]
 Rerank = Annotated[str | None, typer.Option("--rerank", help="off, local or model: order the hits again.")]
 WhyNot = Annotated[
     str | None, typer.Option("--why", metavar="DOC", help="Say which step dropped this path, document or chunk.")
 ]
+
+Plain = Annotated[
+    bool, typer.Option("--plain", help='Take tag:, path:, "phrase", -word and the like as words to look for.')
+]
+Names = Annotated[bool, typer.Option("--names", help="Look for files by their names instead.")]
 
 _SNIPPET_LINES = 2
 _CELLS = " | "
@@ -37,7 +50,7 @@ _CELLS = " | "
 def add_to(app: typer.Typer) -> None:
     """Add `search`."""
 
-    @command(app)
+    @command(app, cls=TakesSaved)
     def search(
         out: Output,
         query: Annotated[list[str] | None, typer.Argument(help="Words or a question.")] = None,
@@ -49,46 +62,86 @@ def add_to(app: typer.Typer) -> None:
         path: PathGlob = None,
         types: Type = None,
         trust_min: Trust = None,
+        collection: Within = None,
+        after: After = None,
+        before: Before = None,
         rerank: Rerank = None,
         explain: Explain = False,
+        plain: Plain = False,
+        names: Names = False,
         why: WhyNot = None,
+        save: Save = None,
+        saved: Saved = None,
+        forget: Forget = None,
+        replace: Replace = False,
     ) -> Exit:
         """Find passages, best first."""
+        from kb.app.named import search_named
         from kb.app.requests import one_query, request_of
         from kb.contract.search import FindRequest
-        from kb.contract.why import WhyRequest
 
-        request = request_of(
-            FindRequest,
-            query=one_query(query, "query"),
-            mode=mode,
-            top_k=top_k,
-            filters=filters_of(tag, lang, path, types, trust_min),
-            rerank=rerank,
-            explain=explain,
-        )
+        if names:
+            with library(out, "kb search") as facade:
+                return show_names(out, facade, one_query(query, "query"), top_k)
+        request = None
+        if saved is None and forget is None:
+            request = request_of(
+                FindRequest,
+                query=one_query(query, "query"),
+                mode=mode,
+                top_k=top_k,
+                filters=filters_of(tag, lang, path, types, trust_min, days=(after, before)),
+                collections=tuple(collection) if collection else None,
+                rerank=rerank,
+                explain=explain,
+                syntax="plain" if plain else "query",
+            )
         with library(out, "kb search") as facade:
+            if is_about_kept(saved, forget):
+                return show_kept(out, facade, forget)
+            if request is None:
+                request = search_named(facade, saved or "", top_k, explain=explain)
+            if save is not None:
+                keep(facade, save, request, replaces=replace)
             if why is not None:
-                found = facade.search.why(request_of(WhyRequest, expected=why, **request.model_dump(exclude_none=True)))
-                out.wire(found)
-                if not out.as_json:
-                    print_why(out, found, why)
-                return HIT if found.step == "found" else NO_HIT
-            response = facade.search.find(request)
-        out.wire(response)
-        if not out.as_json:
-            _print(out, response, explain=explain)
-        return HIT if response.results else NO_HIT
+                return _show_why(out, facade, request, why)
+            return _find(out, facade, request)
+
+
+def _find(out: Output, facade: Facade, request: FindRequest) -> Exit:
+    response = facade.search.find(request)
+    out.wire(response)
+    if not out.as_json:
+        _print(out, response, explain=request.explain)
+    return HIT if response.results else NO_HIT
+
+
+def _show_why(out: Output, facade: Facade, request: FindRequest, expected: str) -> Exit:
+    from kb.app.requests import request_of
+    from kb.contract.why import WhyRequest
+
+    found = facade.search.why(request_of(WhyRequest, expected=expected, **request.model_dump(exclude_none=True)))
+    out.wire(found)
+    if not out.as_json:
+        print_why(out, found, expected)
+    return HIT if found.step == "found" else NO_HIT
 
 
 def filters_of(
-    tags: list[str] | None, lang: str | None, path: str | None, types: list[str] | None, trust_min: str | None
+    tags: list[str] | None,
+    lang: str | None,
+    path: str | None,
+    types: list[str] | None,
+    trust_min: str | None,
+    *,
+    days: tuple[str | None, str | None] = (None, None),
 ) -> Filters | None:
     """Make the filters of the options, None without any."""
     from kb.app.requests import known_types, request_of
     from kb.contract.search import Filters
 
-    if not (tags or lang or path or types or trust_min):
+    after, before = days
+    if not (tags or lang or path or types or trust_min or after or before):
         return None
     return request_of(
         Filters,
@@ -97,6 +150,8 @@ def filters_of(
         path_glob=path,
         types=known_types(types or ()),
         trust_min=trust_min,
+        changed_from=after,
+        changed_to=before,
     )
 
 

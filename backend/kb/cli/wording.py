@@ -19,6 +19,7 @@ _REASONS = {
     "vector_engine_fallback": "the exact vector scan answered instead of Chroma",
     "lexical_unavailable": "searching by meaning only, the text index is missing: run `kb index rebuild`",
     "below_threshold": "hits below the similarity threshold were left out",
+    "empty_scope": "nothing to search in",
     "over_budget": "not every hit fits into the context",
     "rough_relevance": "order and relevance are rougher than usual: run `kb index rebuild`",
     "graph_off": "links between documents are not followed: graph.enabled is off",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kb.contract.base import Open, Request, Wire
-from kb.contract.collections import CollectionChunking, OwnChunking
+from kb.contract.collection_settings import CollectionChunking, OwnChunking
 
 _Doc = Annotated[str, Field(min_length=1, max_length=4_000)]
 

@@ -16,18 +16,16 @@ from kb.contract.chunking import (
     ReprocessRequest,
     SetChunkingRequest,
 )
-from kb.contract.collections import (
-    CollectionItems,
+from kb.contract.collection_requests import (
     CollectionItemsRequest,
     CollectionRequest,
-    Collections,
     CollectionsRequest,
-    CollectionView,
     CreateCollectionRequest,
     MembersRequest,
     OrderCollectionRequest,
     UpdateCollectionRequest,
 )
+from kb.contract.collections import CollectionItems, Collections, CollectionView
 from kb.contract.comparing import EvalCompare, EvalCompareRequest, EvalGate, EvalGateRequest
 from kb.contract.connections import (
     ConnectionKeyRemoveRequest,

@@ -20,7 +20,7 @@ from kb.contract.chunking import (
     ReprocessRequest,
     SetChunkingRequest,
 )
-from kb.contract.collections import CollectionChunking
+from kb.contract.collection_settings import CollectionChunking
 from kb.contract.jobs import Job, JobRequest
 from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import Chunk, ChunkPolicy, ChunkRole

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from kb.app.collection_scope import CollectionScope, StoredCollections
+from kb.contract import collection_requests as asked
+from kb.contract import collection_settings as settings
 from kb.contract import collections as wire
 from kb.contract.items import ItemRequest
 from kb.domain.catalogue import Page
@@ -58,7 +60,7 @@ class Collections:
         self._scope = scope
         self._changed = changed
 
-    def list(self, request: wire.CollectionsRequest) -> wire.Collections:
+    def list(self, request: asked.CollectionsRequest) -> wire.Collections:
         """Return the collections by position, or those that are archived."""
         found = self._store.all(archived=request.archived)
         return wire.Collections(
@@ -67,7 +69,7 @@ class Collections:
             )
         )
 
-    def create(self, request: wire.CreateCollectionRequest) -> wire.CollectionView:
+    def create(self, request: asked.CreateCollectionRequest) -> wire.CollectionView:
         """Add a collection behind the others."""
         chunking = checked_chunking(request.chunking.model_dump()) if request.chunking else None
         retrieval = checked_retrieval(_given(request.retrieval)) if request.retrieval else None
@@ -75,7 +77,7 @@ class Collections:
             self._store.create(checked_name(request.name), _rules(request.rules), chunking, retrieval or None)
         )
 
-    def update(self, request: wire.UpdateCollectionRequest) -> wire.CollectionView:
+    def update(self, request: asked.UpdateCollectionRequest) -> wire.CollectionView:
         """Change the name, rules or settings of a collection."""
         changed = self._scope.named(request.collection, archived=None)
         if request.name is not None:
@@ -90,29 +92,29 @@ class Collections:
             changed = replace(changed, retrieval=retrieval or None)
         return self._done(self._store.save(changed, request.revision))
 
-    def order(self, request: wire.OrderCollectionRequest) -> wire.CollectionView:
+    def order(self, request: asked.OrderCollectionRequest) -> wire.CollectionView:
         """Put a collection at another place among the others."""
         collection_id = self._id(request.collection)
         return self._done(self._store.move(collection_id, request.revision, request.position))
 
-    def archive(self, request: wire.CollectionRequest) -> wire.CollectionView:
+    def archive(self, request: asked.CollectionRequest) -> wire.CollectionView:
         """Take a collection out of lists and scopes; its files stay, and so does what it knows of them."""
         return self._done(self._store.archive(self._id(request.collection), request.revision, archived=True))
 
-    def restore(self, request: wire.CollectionRequest) -> wire.CollectionView:
+    def restore(self, request: asked.CollectionRequest) -> wire.CollectionView:
         """Undo `archive`; it stands behind the others."""
         collection = self._scope.named(request.collection, archived=True)
         return self._done(self._store.archive(collection.collection_id, request.revision, archived=False))
 
-    def add(self, request: wire.MembersRequest) -> wire.CollectionView:
+    def add(self, request: asked.MembersRequest) -> wire.CollectionView:
         """Put files into a collection by hand."""
         return self._put(request, added=True)
 
-    def leave_out(self, request: wire.MembersRequest) -> wire.CollectionView:
+    def leave_out(self, request: asked.MembersRequest) -> wire.CollectionView:
         """Take files out of a collection; rules do not bring them back."""
         return self._put(request, added=False)
 
-    def items(self, request: wire.CollectionItemsRequest) -> wire.CollectionItems:
+    def items(self, request: asked.CollectionItemsRequest) -> wire.CollectionItems:
         """Return a page of what a collection holds."""
         page = self._store.items(self._id(request.collection), request.cursor, request.limit)
         return wire.CollectionItems(
@@ -130,7 +132,7 @@ class Collections:
         (item_id,) = self._scope.items((request.doc,))
         return wire.Collections(collections=tuple(_wire(one, None) for one in self._store.of(item_id)))
 
-    def _put(self, request: wire.MembersRequest, *, added: bool) -> wire.CollectionView:
+    def _put(self, request: asked.MembersRequest, *, added: bool) -> wire.CollectionView:
         items = self._scope.items(request.items)
         return self._done(self._store.put(self._id(request.collection), request.revision, items, added=added))
 
@@ -142,11 +144,11 @@ class Collections:
         return wire.CollectionView(collection=_wire(collection, self._store.count(collection.collection_id)))
 
 
-def _given(retrieval: wire.OwnRetrieval | None) -> dict[str, object]:
+def _given(retrieval: settings.OwnRetrieval | None) -> dict[str, object]:
     return retrieval.model_dump(exclude_none=True) if retrieval else {}
 
 
-def _rules(given: Sequence[wire.RuleGiven]) -> tuple[CollectionRule, ...]:
+def _rules(given: Sequence[settings.RuleGiven]) -> tuple[CollectionRule, ...]:
     return tuple(dict.fromkeys(CollectionRule(RuleKind(rule.kind), rule.value) for rule in given))
 
 
@@ -157,9 +159,9 @@ def _wire(one: Collection, items: int | None) -> wire.Collection:
         position=one.position,
         revision=one.revision,
         archived=one.archived_at is not None,
-        rules=tuple(wire.CollectionRule(kind=rule.kind.value, value=rule.value) for rule in one.rules),
-        chunking=wire.CollectionChunking.model_validate(dict(one.chunking)) if one.chunking else None,
-        retrieval=wire.CollectionRetrieval.model_validate(dict(one.retrieval)) if one.retrieval else None,
+        rules=tuple(settings.CollectionRule(kind=rule.kind.value, value=rule.value) for rule in one.rules),
+        chunking=settings.CollectionChunking.model_validate(dict(one.chunking)) if one.chunking else None,
+        retrieval=settings.CollectionRetrieval.model_validate(dict(one.retrieval)) if one.retrieval else None,
         created_at=one.created_at,
         updated_at=one.updated_at,
         items=items,

@@ -48,7 +48,7 @@ class SavedSearching:
     def save(self, request: SaveSearchRequest) -> SavedSearches:
         """Keep a search by a name."""
         # What is left out stays left out: it is to follow the settings as they are when it is asked.
-        asked = request.request.model_dump_json(exclude_unset=True)
+        asked = request.request.model_dump_json(exclude_unset=True, exclude_none=True, exclude={"explain"})
         self._kept.save(checked_name(request.name), asked, replaces=request.replace)
         self._changed()
         return self.saved(Empty())
