@@ -110,8 +110,8 @@ def test_a_new_file_is_cut_as_its_collection_says_and_known_ones_wait(folder: Pa
         facade.collections.create(CreateCollectionRequest(name="Contracts", rules=(rule,), chunking=FIXED))
         (folder / "contracts" / "d.md").write_text(f"# d\n\n{LONG}\n", encoding="utf-8")
         ingest(facade)
-        assert ["run `kb chunking rebuild`"] == [
-            check.hint for check in facade.system.doctor(DoctorRequest()).checks if check.name == "chunking"
+        assert [check.hint for check in facade.system.doctor(DoctorRequest()).checks if check.name == "chunking"] == [
+            "run `kb chunking rebuild`"
         ]
         (said,) = [one for one in ingest(facade).notices if one.reason == "rebuild_pending"]
         assert "1 file is cut otherwise" in said.detail

@@ -61,6 +61,19 @@ class ChunkingState:
                 found.append(PendingItem(one.item_id, one.path, served, wanted))
         return found
 
+    def waiting(self) -> str | None:
+        """Return in a sentence that files wait to be cut by settings of their own or their collection's; None if none.
+
+        What the workspace's settings change is said of the generation that serves.
+        """
+        if self._parts.item_chunking.is_plain:
+            return None
+        found = [one for one in self.pending() if one.wanted.source != "workspace"]
+        if not found:
+            return None
+        files = "1 file is" if len(found) == 1 else f"{len(found):,} files are"
+        return f"settings changed, rebuild pending: {files} cut otherwise than their own settings or collection say"
+
     def _policies(self) -> dict[str, ChunkPolicy]:
         kept = [one.recipe.policy for one in self._parts.generations.all() if one.recipe is not None]
         return {**{policy.hash(): policy for policy in kept}, **self._parts.item_chunking.policies()}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kb.app.bootstrap import Parts, now
+from kb.app.chunking_state import ChunkingState
 from kb.app.facade.events import Events
 from kb.app.wire.reports import item_to_json, report_to_json
 from kb.domain.catalogue import IngestRun
@@ -79,7 +80,7 @@ class IngestHandler:
         report = run.run()
         if not scope.paths and not report.canceled:
             self._parts.settle_recipe(is_whole=True)
-        report = replace(report, notices=(*report.notices, *self._pending()))
+        report = replace(report, notices=(*report.notices, *self._pending(looks=not options.urgent)))
         result = report_to_json(report, configuration.workspace.name)
         if not report.canceled and not report.too_many:
             self._parts.compared.ran(report)
@@ -106,11 +107,13 @@ class IngestHandler:
         with contextlib.suppress(Cancelled):
             read_links(self._parts.links, heed=heed)
 
-    def _pending(self) -> tuple[Notice, ...]:
+    def _pending(self, *, looks: bool) -> tuple[Notice, ...]:
         """Say that the settings differ from what serves: nothing of that is done by itself."""
         pending = self._parts.pending
         detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
         found = [Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile")] if pending else []
+        if looks and (waiting := ChunkingState(self._parts).waiting()):
+            found.append(Notice("rebuild_pending", waiting, "run `kb chunking rebuild`; search goes on meanwhile"))
         missing = self._parts.wanted_model_problem if self._parts.model else None
         if missing is not None:
             found.append(Notice("model_missing", f"{missing.message}; the earlier one goes on serving", missing.hint))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kb.app.bootstrap import Parts
+from kb.app.chunking_state import ChunkingState
 from kb.app.connections import ask_servers
 from kb.app.health.projections import index_checks
 from kb.app.health.repairing import damaged_artifacts
@@ -61,6 +62,8 @@ def _settings_check(parts: Parts) -> Iterator[DoctorCheck]:
     if pending := parts.pending:
         detail = f"settings changed, rebuild pending: {'; '.join(pending)}"
         yield DoctorCheck(name="generation", ok=True, detail=detail, hint="run `kb index build`")
+    if waiting := ChunkingState(parts).waiting():
+        yield DoctorCheck(name="chunking", ok=True, detail=waiting, hint="run `kb chunking rebuild`")
 
 
 def _embedding_check(parts: Parts) -> DoctorCheck:
