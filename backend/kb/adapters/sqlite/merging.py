@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kb.adapters.sqlite.collection_merge import take_collections, take_saved_searches
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.failures import translated
 from kb.adapters.sqlite.layering import render
@@ -92,11 +93,13 @@ class SqliteMerge:
                 _Merging(view, connection).take_in(wanted)
 
     def take_answers(self, other: Path) -> None:
-        """Write the answers that are not here, with what they cite."""
+        """Write the answers that are not here, with what they cite; collections and kept searches, too."""
         with _reading(other) as view, self._library.transaction() as connection:
             merging = _Merging(view, connection)
             merging.copy("answers", "1", ())
             merging.copy("answer_sources", "1", ())
+            take_collections(view, connection)
+            take_saved_searches(view, connection)
 
 
 class _Merging:
@@ -125,6 +128,7 @@ class _Merging:
         self._copy_in("document_versions", states, item_ids, under)
         self._copy_in("chunks", "doc_id IN ({})", docs, {**under, "chunk_key": None})
         self._take_in_layers(item_ids, docs, chunkings)
+        self._copy_in("item_chunking", "item_id IN ({})", item_ids)
         self._take_in_edges(item_ids)
         vectors = "text_hash IN (SELECT text_hash FROM chunks WHERE doc_id IN ({}))"
         self._copy_in("vectors", vectors, docs, {"model_key": models.__getitem__})
