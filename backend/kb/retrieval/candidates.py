@@ -24,8 +24,8 @@ from kb.retrieval.ports import (
 )
 from kb.retrieval.query_cache import RememberingEmbedder
 from kb.retrieval.relevance import SAMPLE_SIZE, Background, background_of, calibration_of
-from kb.retrieval.trace import Trace
-from kb.retrieval.values import SearchQuery
+from kb.retrieval.trace import NO_MODEL, Trace
+from kb.retrieval.values import Degraded, SearchQuery
 from kb.retrieval.vector_channel import VectorAnswer, VectorChannel
 
 
@@ -98,13 +98,19 @@ class Channels:
     """
 
     def __init__(
-        self, chunks: GatedChunks, text: TextSearch, vectors: VectorSide | None, graph: GraphSearch | None
+        self,
+        chunks: GatedChunks,
+        text: TextSearch,
+        vectors: VectorSide | None,
+        graph: GraphSearch | None,
+        no_vectors: Degraded = NO_MODEL,
     ) -> None:
         self._chunks = chunks
         self._text = text
         self._vectors = vectors
         self._embedder = RememberingEmbedder(vectors.embedder) if vectors else None
         self._graph = graph
+        self._no_vectors = no_vectors
 
     @property
     def has_graph(self) -> bool:
@@ -211,7 +217,7 @@ class Channels:
         if not wants_vectors(query):
             return None
         if embedder is None:
-            trace.degrade("vector", Degradation.NO_EMBEDDING_MODEL, "no embedding model is installed")
+            trace.degraded.append(self._no_vectors)
             return None
         try:
             vector = trace.timed("embed", lambda: embedder.embed_query(query.text))

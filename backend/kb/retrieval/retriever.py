@@ -13,8 +13,8 @@ from kb.retrieval.places import places_of
 from kb.retrieval.ports import GatedChunks, GraphSearch, Reranker, TextSearch
 from kb.retrieval.results import Candidate, ChannelPlace, Context, Diagnostics, SearchResult
 from kb.retrieval.stages import above_threshold, candidates_of, fused, hits_of, reordered
-from kb.retrieval.trace import Trace
-from kb.retrieval.values import Fused, Hit, SearchQuery
+from kb.retrieval.trace import NO_MODEL, Trace
+from kb.retrieval.values import Degraded, Fused, Hit, SearchQuery
 
 __all__ = ["Retriever", "VectorSide"]
 
@@ -30,6 +30,7 @@ class Retriever:
         vectors: the vector channel, None without an embedding model.
         graph: the graph channel, None when it is off.
         reranker: orders candidates again when a search asks for a model, None without one.
+        no_vectors: what is said without the vector channel.
         clock_ms: a monotonic clock in milliseconds.
         new_trace_id: makes `ret_...` ids.
     """
@@ -44,9 +45,10 @@ class Retriever:
         new_trace_id: Callable[[], str],
         graph: GraphSearch | None = None,
         reranker: Reranker | None = None,
+        no_vectors: Degraded = NO_MODEL,
     ) -> None:
         self._chunks = chunks
-        self._channels = Channels(chunks, text, vectors, graph)
+        self._channels = Channels(chunks, text, vectors, graph, no_vectors)
         self._model = vectors.embedder.model if vectors else None
         self._reranker = reranker
         self._clock = clock_ms

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kb.domain.failures import Cancelled
+from kb.domain.search import Degradation
 from kb.retrieval.results import Stage
 from kb.retrieval.values import Degraded
 
 T = TypeVar("T")
+NO_MODEL = Degraded("vector", Degradation.NO_EMBEDDING_MODEL, "no embedding model is installed")
 
 
 @dataclass(slots=True)

@@ -125,6 +125,7 @@ class Parts(GenerationParts):
             side,
             graph=LinkedPassages(self.link_graph) if self.settings.graph.enabled else None,
             reranker=self.reranker,
+            no_vectors=self.no_vectors,
             clock_ms=lambda: time.perf_counter() * 1000,
             new_trace_id=lambda: new_trace_id("ret"),
         )

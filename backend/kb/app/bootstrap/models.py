@@ -20,6 +20,10 @@ from kb.domain.embeddings import EmbeddingModel
 from kb.domain.errors import KebabError
 from kb.domain.failures import ModelUnavailable
 from kb.domain.generations import Generation, Recipe
+from kb.domain.search import Degradation
+from kb.domain.servers import ServerUnreachable
+from kb.retrieval.trace import NO_MODEL
+from kb.retrieval.values import Degraded
 
 _ENDPOINT = "openai_compatible"
 _AT_ONCE = 16
@@ -120,6 +124,17 @@ class ModelParts(ConnectionParts):
     def model(self) -> EmbeddingModel | None:
         """Return the embedding model in use."""
         return self.embedder.model if self.embedder else None
+
+    @property
+    def no_vectors(self) -> Degraded:
+        """Return what searches say as long as there is no embedder."""
+        problem, recipe = self.model_problem, self.serving.recipe
+        if isinstance(problem, ServerUnreachable):
+            return Degraded("vector", Degradation.EMBEDDING_ENDPOINT_UNREACHABLE, problem.message)
+        served = recipe.model if recipe else None
+        if problem is not None and served is not None and served.provider == _ENDPOINT:
+            return Degraded("vector", Degradation.INDEX_INCOMPATIBLE, problem.message)
+        return NO_MODEL
 
     def language_model(self) -> LlamaCppModel:
         """Return the configured language model.
