@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from kb.contract.retrieval import RetrievalResponse
+from kb.contract.retrieval import Candidate, RetrievalResponse, Stage
 from kb.contract.search import Highlight
 from tests.fakes.facade import FakeFacade
 from tests.unit.cli.conftest import Kb
@@ -33,3 +33,32 @@ def test_of_a_table_the_rows_with_the_words_are_printed_first(
 def test_a_type_nobody_knows_is_an_error(kb: Kb) -> None:
     ran = kb("search", "law", "--type", "pfd")
     assert (ran.code, ran.err) == (2, "error: there is no type 'pfd'\nhint: did you mean pdf?\n")
+
+
+def test_why_prints_the_step_that_dropped_it_and_what_was_needed(kb: Kb, facade: FakeFacade) -> None:
+    ran = kb("search", "chunking", "--why", "notes/a.md")
+    lines = ran.out.splitlines()
+    assert ran.code == 1
+    assert lines[0].endswith(": it is number 11 after fusion, and the first 6 are shown")
+    assert lines[1] == "  score 0.4200, needed 0.5700"
+    assert lines[2] == "  lexical  number 9 of 31, score 4.100; the first 24 go on"
+    assert [(group, method) for group, method, _ in facade.calls] == [("search", "why")]
+
+
+def test_explain_prints_what_each_step_left_and_who_is_not_shown(kb: Kb, facade: FakeFacade) -> None:
+    way = Candidate.model_validate(
+        dict.fromkeys(Candidate.model_fields)
+        | {"chunk_id": "c" * 32, "doc_path": "far.md", "lexical_rank": 9, "fused_rank": 7, "fused_score": 0.25}
+        | {"relevance": 0.25, "removed_by": "top_k"}
+    )
+    told = FOUND.diagnostics.model_copy(
+        update={"stages": (Stage(name="top_k", before=7, after=6),), "candidates": (way,), "rerank": "local"}
+    )
+    facade.replies["search", "find"] = FOUND.model_copy(update={"diagnostics": told})
+    lines = kb("search", "chunking", "--explain", "--rerank", "local").out.splitlines()
+    assert lines[-3:] == [
+        "steps  top_k 7→6",
+        "reranked by local",
+        "  7.  0.250  far.md  lexical 9; not among the first",
+    ]
+    assert facade.calls[-1][2].rerank == "local"
