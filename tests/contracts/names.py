@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from kb.retrieval.names import NameSearch
+from kb.app.facade.naming import NameSearch
 
 Make = Callable[[Sequence[str]], NameSearch]
 
@@ -87,4 +87,4 @@ class NameSearchContract:
     )
     def test_highlights_are_places_in_the_path(self, make: Make, query: str, path: str, marked: list[str]) -> None:
         hit = next(hit for hit in make(PATHS).named(query, 10) if hit.path == path)
-        assert [path[mark.start : mark.end] for mark in hit.highlights] == marked
+        assert [path[start:end] for start, end in hit.highlights] == marked

@@ -11,8 +11,8 @@ import pytest
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.names import SqliteNames
 from kb.adapters.tantivy.scripts import simplified
+from kb.app.facade.naming import NameSearch
 from kb.domain.recipes import ItemId
-from kb.retrieval.names import NameSearch
 from tests.contracts.names import Make, NameSearchContract
 from tests.fakes.names import FakeNames
 

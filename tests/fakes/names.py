@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from rapidfuzz.distance import DamerauLevenshtein
 
 from kb.domain.hangul import INITIALS, initial_of
+from kb.domain.names import NameHit, NameMatch, folded, highlighted, own_name
 from kb.domain.recipes import ItemId
-from kb.retrieval.names import NameHit, NameMatch, folded, highlighted, own_name
 
 _SIMPLE = str.maketrans("資料庫設計", "资料库设计")
 

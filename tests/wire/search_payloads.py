@@ -9,11 +9,11 @@ from kb.contract.counters import SearchCounters
 from kb.contract.names import Names, ParsedQuery
 from kb.contract.why import ChannelPlace, Why
 from kb.domain.counters import Counted
+from kb.domain.names import NameHit, NameMatch
 from kb.domain.recipes import ItemId
-from kb.retrieval.names import NameHit, NameMatch
 from kb.retrieval.query_syntax import parse
 from kb.retrieval.results import Candidate
-from kb.retrieval.values import ChannelScores, Highlight
+from kb.retrieval.values import ChannelScores
 
 
 def why(chunk_id: str, path: str) -> Why:
@@ -47,7 +47,7 @@ def search_counters() -> SearchCounters:
 def names(path: str) -> Names:
     """One file, found by how its name starts."""
     begin = path.rindex("/") + 1
-    return names_to_wire([NameHit(ItemId("item"), path, NameMatch.START, (Highlight(begin, begin + 2),))])
+    return names_to_wire([NameHit(ItemId("item"), path, NameMatch.START, ((begin, begin + 2),))])
 
 
 def parsed_query() -> ParsedQuery:

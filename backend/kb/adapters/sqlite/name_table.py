@@ -10,9 +10,9 @@ from itertools import accumulate, islice
 from rapidfuzz.distance import DamerauLevenshtein
 
 from kb.domain.hangul import INITIALS, has_initials, initials_of
+from kb.domain.names import WORD_MARK, NameMatch, folded, marked, own_name
 from kb.domain.slips import LONG_WORD, may_be_misspelled, one_slip, starts_of
 from kb.domain.text import CJK
-from kb.retrieval.names import WORD_MARK, NameMatch, folded, marked, own_name
 
 _LINE = "\n"
 _MOST_LIKE = 20

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.name_table import Found, NameTable
 from kb.adapters.sqlite.pace import Pace
+from kb.domain.names import NameHit, highlighted
 from kb.domain.recipes import ItemId
-from kb.retrieval.names import NameHit, highlighted
 
 _HERE = "deleted_at IS NULL AND included = 1 AND archived_at IS NULL"
 _SPARE = 4

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from kb.contract import names as wire
 from kb.contract.search import Highlight
-from kb.retrieval.names import NameHit, NameSearch
+from kb.domain.names import NameHit
 from kb.retrieval.query_syntax import ParsedQuery, parse, to_text
+
+
+class NameSearch(Protocol):
+    """Files by their names."""
+
+    def named(self, query: str, limit: int) -> Sequence[NameHit]:
+        """Return items of the workspace, best first, those equally good by path; none for a query without letters.
+
+        Raises:
+            StorageFailed: the library cannot be read.
+        """
 
 
 class Naming:
@@ -60,5 +72,5 @@ def _item(hit: NameHit) -> wire.NamedItem:
         item_id=hit.item_id,
         path=hit.path,
         match=hit.match.word,
-        highlights=tuple(Highlight(start=mark.start, end=mark.end) for mark in hit.highlights),
+        highlights=tuple(Highlight(start=start, end=end) for start, end in hit.highlights),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from kb.app.collection_scope import CollectionScope
-from kb.app.facade.naming import Naming
+from kb.app.facade.naming import NameSearch, Naming
 from kb.app.facade.saved_searches import SavedSearching, SearchStore
 from kb.app.facade.why import WhyNot
 from kb.app.search_counts import Counters, counters_to_wire
@@ -22,7 +22,6 @@ from kb.domain.collection_settings import Settings
 from kb.domain.errors import InvalidInput
 from kb.domain.metadata import TrustLevel
 from kb.domain.search import SearchFilters, SearchMode
-from kb.retrieval.names import NameSearch
 from kb.retrieval.query_filters import filters_of
 from kb.retrieval.query_syntax import parse
 from kb.retrieval.results import SearchResult

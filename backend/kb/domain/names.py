@@ -1,4 +1,4 @@
-"""Files found by their names: how a name compares, and what the search for names promises. Pure."""
+"""Names of files: how one compares, and how one is found. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal
 
 from kb.domain.hangul import compatibility
 from kb.domain.recipes import ItemId
 from kb.domain.text import CJK, fold_with_origin
-from kb.retrieval.values import Highlight
 
 
 class NameMatch(IntEnum):
@@ -43,23 +42,12 @@ _WORDS: Mapping[NameMatch, Literal["exact", "start", "word_start", "inside", "in
 
 @dataclass(frozen=True, slots=True)
 class NameHit:
-    """An item by its name; `highlights` are places in `path`."""
+    """An item by its name; `highlights` are places in `path`, start and end (half open) in code points."""
 
     item_id: ItemId
     path: str
     match: NameMatch
-    highlights: tuple[Highlight, ...]
-
-
-class NameSearch(Protocol):
-    """Files by their names."""
-
-    def named(self, query: str, limit: int) -> Sequence[NameHit]:
-        """Return items of the workspace, best first, those equally good by path; none for a query without letters.
-
-        Raises:
-            StorageFailed: the library cannot be read.
-        """
+    highlights: tuple[tuple[int, int], ...]
 
 
 WORD_MARK = "\x01"
@@ -84,14 +72,14 @@ def own_name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def highlighted(path: str, wanted: Sequence[str], simplify: Callable[[str], str]) -> tuple[Highlight, ...]:
+def highlighted(path: str, wanted: Sequence[str], simplify: Callable[[str], str]) -> tuple[tuple[int, int], ...]:
     """Return where folded texts stand in the name at the end of `path`, the first place of each."""
     begin = len(path) - len(own_name(path))
     name, starts, ends = fold_with_origin(path[begin:], lambda text: folded(text, simplify))
     found = ((name.find(text), len(text)) for text in wanted)
     spans = sorted({(begin + starts[at], begin + ends[at + size - 1]) for at, size in found if at >= 0 and size})
-    kept: list[Highlight] = []
+    kept: list[tuple[int, int]] = []
     for start, end in spans:
-        if not kept or start >= kept[-1].end:
-            kept.append(Highlight(start, end))
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
     return tuple(kept)
