@@ -18,10 +18,11 @@ from kb.app.config_file import load_configuration
 from kb.app.evaluation.suite_yaml import read_suite
 from kb.app.gateway import open_own_library
 from kb.contract.comparing import EvalCompareRequest, EvalGateRequest
-from kb.contract.evaluation import EvalGetRequest, EvalQueries, EvalRunRequest
+from kb.contract.evaluation import EvalGetRequest, EvalQueries
 from kb.contract.facade import Facade
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.suites import EvalRunRequest
 from kb.domain.chunks import Chunk
 from kb.ingest import making
 from kb.ingest.chunking import chunks_of

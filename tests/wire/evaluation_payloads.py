@@ -7,7 +7,8 @@ from datetime import datetime
 
 from kb.app.wire.evaluation import comparison_to_wire, gate_to_wire, query_to_wire, run_to_wire
 from kb.contract.base import Wire
-from kb.contract.evaluation import EvalChanged, EvalQueries, EvalRuns, EvalSuite, EvalSuites
+from kb.contract.evaluation import EvalQueries, EvalRuns
+from kb.contract.suites import EvalChanged, EvalSuite, EvalSuites
 from kb.evaluation.compare import compare
 from kb.evaluation.gate import gate
 from kb.evaluation.matching import Found

@@ -29,7 +29,7 @@ from kb.contract.groups import (
 )
 from kb.contract.problems import error_of
 from kb.contract.retrieval import RetrievalResponse
-from kb.contract.retrieval_groups import ChunkingGroup, CollectionsGroup, ConnectionsGroup, GraphGroup
+from kb.contract.retrieval_groups import ChunkingGroup, CollectionsGroup, ConnectionsGroup, EvaluationGroup, GraphGroup
 from kb.contract.system import Problem
 from kb.domain.errors import InvalidInput, KebabError
 from kb.domain.failures import Unreachable
@@ -67,6 +67,7 @@ class RemoteFacade:
         self.index = cast(IndexGroup, _Group(self, "index"))
         self.graph = cast(GraphGroup, _Group(self, "graph"))
         self.connections = cast(ConnectionsGroup, _Group(self, "connections"))
+        self.evaluation = cast(EvaluationGroup, _Group(self, "evaluation"))
         self.backup = cast(BackupGroup, _Group(self, "backup"))
         self.system = cast(SystemGroup, _Group(self, "system"))
         self.events: EventsGroup = _Events()

@@ -49,8 +49,8 @@ def _add_run(commands: typer.Typer) -> None:
     ) -> Exit:
         """Ask every question of a suite, and keep how well it went."""
         from kb.app.requests import request_of
-        from kb.contract.evaluation import EvalRunRequest
         from kb.contract.jobs import JobRequest
+        from kb.contract.suites import EvalRunRequest
 
         request = request_of(
             EvalRunRequest,
@@ -212,8 +212,8 @@ def _add_add(commands: typer.Typer) -> None:
     ) -> Exit:
         """Add a golden query at the end of a suite; what is there stays as it is."""
         from kb.app.requests import one_of, ranked, request_of
-        from kb.contract.evaluation import EvalAddRequest
         from kb.contract.search import FindRequest
+        from kb.contract.suites import EvalAddRequest
 
         one_of(query=query, search=search, answer=answer)
         expected = tuple(expect or ())
@@ -254,7 +254,7 @@ def _add_import(commands: typer.Typer) -> None:
     ) -> Exit:
         """Make a suite of questions and judgements of others."""
         from kb.app.requests import request_of
-        from kb.contract.evaluation import EvalImportRequest
+        from kb.contract.suites import EvalImportRequest
 
         request = request_of(
             EvalImportRequest,

@@ -34,18 +34,7 @@ from kb.contract.connections import (
     ConnectionTest,
     ConnectionTestRequest,
 )
-from kb.contract.evaluation import (
-    EvalAddRequest,
-    EvalChanged,
-    EvalGetRequest,
-    EvalImportRequest,
-    EvalQueries,
-    EvalRun,
-    EvalRunRequest,
-    EvalRuns,
-    EvalRunsRequest,
-    EvalSuites,
-)
+from kb.contract.evaluation import EvalGetRequest, EvalQueries, EvalRun, EvalRuns, EvalRunsRequest
 from kb.contract.graph import (
     AddLinkRequest,
     GraphLinks,
@@ -58,6 +47,7 @@ from kb.contract.graph import (
 )
 from kb.contract.items import ItemRequest
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.suites import EvalAddRequest, EvalChanged, EvalImportRequest, EvalRunRequest, EvalSuites
 
 
 class ChunkingGroup(Protocol):

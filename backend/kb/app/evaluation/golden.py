@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kb.answering.ports import AnswerRecord
-from kb.contract.evaluation import EvalAddRequest
+from kb.contract.suites import EvalAddRequest
 from kb.domain.catalogue import ItemRow
 from kb.domain.citations import Citation, cite
 from kb.domain.documents import DocumentSummary

@@ -13,20 +13,9 @@ from kb.app.wire.evaluation import comparison_to_wire, gate_to_wire, query_to_wi
 from kb.app.wire.jobs import job_to_wire
 from kb.contract.base import Empty
 from kb.contract.comparing import EvalCompare, EvalCompareRequest, EvalGate, EvalGateRequest
-from kb.contract.evaluation import (
-    EvalAddRequest,
-    EvalChanged,
-    EvalGetRequest,
-    EvalImportRequest,
-    EvalQueries,
-    EvalRun,
-    EvalRunRequest,
-    EvalRuns,
-    EvalRunsRequest,
-    EvalSuite,
-    EvalSuites,
-)
+from kb.contract.evaluation import EvalGetRequest, EvalQueries, EvalRun, EvalRuns, EvalRunsRequest
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.suites import EvalAddRequest, EvalChanged, EvalImportRequest, EvalRunRequest, EvalSuite, EvalSuites
 from kb.domain.errors import Conflict, InvalidInput, NotFound
 from kb.domain.jobs import JobId, JobKind
 from kb.evaluation.compare import Comparison, compare
