@@ -21,7 +21,7 @@ WORDS = ("amber", "birch", "copper", "delta", "ember", "fjord", "glade", "heath"
 def fill(home: Home) -> None:
     """Eight notes; the answer to each question stands in a linked note that shares no word with the question."""
     for number, (topic, word) in enumerate(zip(TOPICS, WORDS, strict=True)):
-        home.put(f"topics/{topic}.md", f"# {topic}\n\nHow {topic} lives: see [[sheet {number}|the sheet]].\n")
+        home.put(f"topics/{topic}.md", f"# {topic}\n\n{topic} lives as told in [[sheet {number}|the sheet]].\n")
         home.put(f"sheets/sheet {number}.md", f"# Sheet {number}\n\nGive {word} twice, then rest.\n")
         for place in ("attic", "cellar", "garden"):
             home.put(f"{place}/{topic} seen.md", f"# {place.title()}\n\nOne {topic} was in the {place}.\n")
