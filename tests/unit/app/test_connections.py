@@ -32,6 +32,7 @@ from kb.domain.errors import NotFound
 from kb.domain.failures import StorageFailed
 from tests.fakes.keys import MemoryBackend
 from tests.fakes.servers import LocalServer, Reply, embedding, ranking, serving
+from tests.unit.adapters.models.rerank.tiny import make_model
 
 SECRET = "sk-0123456789abcdef"
 NOTES = {"tea.md": "# Tea\n\nThe kettle is in the kitchen.\n", "sea.md": "# Sea\n\nSalt water as far as one sees.\n"}
@@ -302,3 +303,41 @@ def test_an_address_nothing_may_be_sent_to_is_said(monkeypatch: pytest.MonkeyPat
         assert "unencrypted" in str(shown.problem)
         ingest(facade)
         assert "lexical" in find(facade)[0]
+
+
+def test_a_search_orders_by_the_rerank_server_and_says_when_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(ranking()) as server:
+        more = {"KB_MODELS_RERANK_PROVIDER": "endpoint", "KB_MODELS_RERANK_BASE_URL": server.base_url}
+        with library(monkeypatch, None, **more) as facade:
+            ingest(facade)
+            facade.search.find(FindRequest(query="kettle"))
+            assert server.asked == []
+            found = facade.search.find(FindRequest(query="kettle", rerank="model"))
+            assert server.asked[0].body["query"] == "kettle"
+            assert "rerank_failed" not in {one.reason for one in found.diagnostics.degraded_channels}
+            server.answer = lambda _: Reply(body={"results": []})
+            fallen = facade.search.find(FindRequest(query="kettle", rerank="model"))
+            assert "rerank_failed" in {one.reason for one in fallen.diagnostics.degraded_channels}
+            plain = facade.search.find(FindRequest(query="kettle"))
+            assert [hit.chunk_id for hit in fallen.results] == [hit.chunk_id for hit in plain.results]
+
+
+def test_a_rerank_model_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {"KB_MODELS_RERANK_PROVIDER": "cross_encoder", "KB_MODELS_RERANK_MODEL": "nowhere"}
+    with library(monkeypatch, None, **more) as facade:
+        ingest(facade)
+        found = facade.search.find(FindRequest(query="kettle", rerank="model"))
+        (failed,) = [one for one in found.diagnostics.degraded_channels if one.reason == "rerank_failed"]
+        assert "'nowhere' is not installed" in failed.detail
+        assert found.results
+
+
+def test_a_cross_encoder_in_the_models_folder_orders(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    make_model(home / "data" / "models" / "tiny")
+    more = {"KB_MODELS_RERANK_PROVIDER": "cross_encoder", "KB_MODELS_RERANK_MODEL": "tiny"}
+    with library(monkeypatch, None, **more) as facade:
+        ingest(facade)
+        assert facade.connections.test(ConnectionTestRequest(role="rerank")).ok
+        found = facade.search.find(FindRequest(query="salt kettle", rerank="model"))
+        assert "rerank_failed" not in {one.reason for one in found.diagnostics.degraded_channels}
+        assert found.results

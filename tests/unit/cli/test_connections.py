@@ -6,6 +6,7 @@ import io
 import sys
 
 import pytest
+from typer.exceptions import TyperException
 
 from kb.contract.connections import ConnectionKeyRemoveRequest, ConnectionKeyRequest, ConnectionTestRequest
 from tests.fakes.facade import FakeFacade
@@ -46,8 +47,8 @@ def test_a_key_comes_from_the_standard_input_and_is_not_shown(
 
 
 def test_a_key_in_the_command_line_is_refused(kb: Kb, facade: FakeFacade) -> None:
-    ran = kb("connections", "key", "set", "embedding", KEY)
-    assert ran.code == 2
+    with pytest.raises(TyperException, match="unexpected extra argument"):
+        kb("connections", "key", "set", "embedding", KEY)
     assert not facade.calls
 
 
