@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from kb.contract.retrieval import Candidate, RetrievalResponse, Stage
-from kb.contract.search import Highlight
+from kb.contract.search import FindRequest, Highlight
 from tests.fakes.facade import FakeFacade
 from tests.unit.cli.conftest import Kb
 from tests.wire.payloads import payloads
@@ -61,4 +61,4 @@ def test_explain_prints_what_each_step_left_and_who_is_not_shown(kb: Kb, facade:
         "reranked by local",
         "  7.  0.250  far.md  lexical 9; not among the first",
     ]
-    assert facade.calls[-1][2].rerank == "local"
+    assert cast(FindRequest, facade.calls[-1][2]).rerank == "local"
