@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kb.app.bootstrap import Parts
 from kb.app.extents import meet
+from kb.app.facade.saved_searches import request_of_saved
 from kb.app.facade.search import Searching, query_of
 from kb.app.handlers.generations import nothing_to_build, switch_target
 from kb.contract.generations import Generation as WireGeneration
@@ -89,9 +90,11 @@ class GenerationShelf:
         )
 
     def _questions(self) -> Sequence[str]:
-        """Return the questions of kept answers, newest first, each once."""
+        """Return the questions of kept searches by name, then of kept answers, newest first, each once."""
+        kept = (request_of_saved(search) for search in self._parts.saved_searches.all())
+        searches = (request.query for request in kept if request is not None)
         asked = (record.answer.question for record in self._parts.answers.recent(_ANSWERS))
-        return list(dict.fromkeys(asked))[:_QUESTIONS]
+        return list(dict.fromkeys((*searches, *asked)))[:_QUESTIONS]
 
     def _ask(self, retriever: Searching, question: str) -> Sequence[Hit]:
         query = query_of(question, "hybrid", RetrievalOptions(), self._parts.settings.search)

@@ -31,7 +31,8 @@ _SHARES = {
     "graph_weight": (0.0, 2.0),
 }
 _WORDS = {"rerank": ("off", "local", "model"), "fusion": ("score", "rrf")}
-_WEIGHTS = ("fts_weight", "vector_weight", "graph_weight")
+# Links lead on from what words or vectors find; alone they find nothing.
+_WEIGHTS = ("fts_weight", "vector_weight")
 
 
 def checked_chunking(given: Mapping[str, object]) -> Settings:
@@ -77,7 +78,7 @@ def checked_retrieval(given: Mapping[str, object]) -> Settings:
         else:
             raise InvalidInput(f"{name} is none of its words", hint=f"use one of {', '.join(_WORDS[name])}")
     if all(settings.get(name) == 0 for name in _WEIGHTS):
-        raise InvalidInput("all channels have the weight 0", hint="give at least one a weight above 0")
+        raise InvalidInput("fts_weight and vector_weight are both 0", hint="give at least one a weight above 0")
     return settings
 
 
