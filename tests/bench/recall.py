@@ -211,6 +211,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     sets = []
     for name in given.sets or SETS:
+        if given.together and name.startswith("x-"):
+            continue  # the passages in the question's own language are there, too, and rightly come first
         if name.startswith("x-"):
             _, asked, answered = name.split("-")
             one = cross(questions_of(data, f"xquad-{asked}"), questions_of(data, f"xquad-{answered}"), name)
