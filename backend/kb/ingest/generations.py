@@ -31,6 +31,7 @@ from kb.ingest.makers import DocumentMaker, ItemMakers
 from kb.ingest.making import MadeDocument, Making
 from kb.ingest.ports import ArtifactStore, FileSource, PassageEmbedder
 from kb.ingest.progress import ProgressMeter
+from kb.ingest.verifying import require_entries
 
 _AHEAD = 8
 _BYTES_AHEAD = 64 << 20
@@ -338,7 +339,7 @@ class BringUp:
         text, vector = ports.build.positions()
         if self._must_index or ports.text_index.position() != text:
             written = ports.text_index.rebuild(ports.build.text_snapshot(self._id))
-            _require("text", written, self._made.counts.passages)
+            require_entries("text", written, self._made.counts.passages)
         model = ports.embedder.model if ports.embedder else None
         self._made.lagging.clear()
         for number, index in enumerate(ports.vector_indexes if model else ()):
@@ -346,7 +347,7 @@ class BringUp:
             try:
                 if model is not None and (self._must_index or (index.position(model) or -1) < vector):
                     snapshot = ports.build.vector_snapshot(self._id, model)
-                    _require(index.name, index.rebuild(model, snapshot), snapshot.count)
+                    require_entries(index.name, index.rebuild(model, snapshot), snapshot.count)
             except StorageFailed as error:
                 if not number:  # without the exact one there is no search by meaning
                     raise
@@ -383,14 +384,6 @@ class _Texts:
     def save(self, model: EmbeddingModel, vectors: Sequence[tuple[PendingText, Vector]]) -> None:
         """Keep vectors."""
         self.vectors.save(model, vectors)
-
-
-def _require(name: str, written: int, wanted: int) -> None:
-    if written != wanted:
-        raise StorageFailed(
-            f"the {name} index of the generation holds {written} entries instead of {wanted}",
-            hint="run `kb index build` again; if it happens twice, run `kb doctor`",
-        )
 
 
 def _has_room(begun: deque[_Begun | ShownItem]) -> bool:

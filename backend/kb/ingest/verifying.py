@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kb.domain.failures import StorageFailed
 from kb.domain.items import Item
 from kb.domain.recipes import DocumentId
 from kb.domain.versions import Probe
@@ -57,3 +58,16 @@ class Verification:
             doc_id: f"{NOT_FINDABLE}: {why}; the next `kb ingest` tries again" for doc_id, why in missing.items()
         }
         return self.staged.reject(reasons) if reasons else ()
+
+
+def require_entries(name: str, written: int, wanted: int) -> None:
+    """Hold a new index to what it was given.
+
+    Raises:
+        StorageFailed: it took in more or less.
+    """
+    if written != wanted:
+        raise StorageFailed(
+            f"the {name} index of the generation holds {written} entries instead of {wanted}",
+            hint="run `kb index build` again; if it happens twice, run `kb doctor`",
+        )

@@ -22,7 +22,8 @@ from kb.domain.paths import WorkspacePath
 from kb.domain.recipes import ItemId
 
 _SHOWN = f"""
-FROM items i CROSS JOIN document_versions v ON {ACTIVE_VERSION} CROSS JOIN chunkings k ON k.chunking_key = v.chunking_key
+FROM items i CROSS JOIN document_versions v ON {ACTIVE_VERSION}
+  CROSS JOIN chunkings k ON k.chunking_key = v.chunking_key
 WHERE i.deleted_at IS NULL
 """
 _ANY = """
