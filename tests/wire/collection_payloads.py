@@ -50,26 +50,30 @@ def collection_payloads() -> dict[str, Wire]:
         item_id="0196750b-3a00-7000-8000-000000000001", doc_path="contracts/임대.docx", state="ready", by="rule"
     )
     put_in = held.model_copy(update={"doc_path": "notes/옛 계약.md", "by": "hand"})
-    filters = KeptFilters(types=("office",), changed_from=date(2026, 1, 1))
     return {
         "collections": Collections(collections=(contracts, plain)),
         "collection": CollectionView(collection=contracts),
         "collection_items": CollectionItems(items=(held, put_in), next="notes/옛 계약.md"),
-        "saved_searches": SavedSearches(
-            searches=(
-                SavedSearch(
-                    name="해지 조항",
-                    request=KeptRequest(query="해지 통보 기간", collections=("계약 2026",), filters=filters),
-                    created_at=_NOON,
-                    updated_at=_NOON,
-                ),
-                SavedSearch(
-                    name="old",
-                    request=None,
-                    created_at=_NOON,
-                    updated_at=_NOON,
-                    problem="it cannot be read any more: search anew, and save that under the same name",
-                ),
-            )
-        ),
+        "saved_searches": _saved_searches(),
     }
+
+
+def _saved_searches() -> SavedSearches:
+    filters = KeptFilters(types=("office",), changed_from=date(2026, 1, 1))
+    return SavedSearches(
+        searches=(
+            SavedSearch(
+                name="해지 조항",
+                request=KeptRequest(query="해지 통보 기간", collections=("계약 2026",), filters=filters),
+                created_at=_NOON,
+                updated_at=_NOON,
+            ),
+            SavedSearch(
+                name="old",
+                request=None,
+                created_at=_NOON,
+                updated_at=_NOON,
+                problem="it cannot be read any more: search anew, and save that under the same name",
+            ),
+        )
+    )
