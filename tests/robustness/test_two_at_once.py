@@ -9,6 +9,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +99,7 @@ def test_one_that_was_put_to_sleep_goes_on_where_it_was(course: SmallCourse, see
     wait_for_call(control, random.Random(seed).randrange(20, 420))
     os.killpg(process, signal.SIGSTOP)
     try:
+        wait_until_asleep(process)
         stopped = control.count
         other = course.server.kb("search", "note", environment=point.home.environment)
         assert other.code == 2, (seed, other)
@@ -109,6 +111,21 @@ def test_one_that_was_put_to_sleep_goes_on_where_it_was(course: SmallCourse, see
     assert end.code == 0, (seed, end)
     assert course.finish(point), seed
     point.remove()
+
+
+def wait_until_asleep(process: int) -> None:
+    """Wait until every thread has stopped: the signal comes before they do."""
+    deadline = time.monotonic() + 10
+    while any(_state(thread) not in "TX" for thread in Path(f"/proc/{process}/task").iterdir()):
+        assert time.monotonic() < deadline, process
+        time.sleep(0.01)
+
+
+def _state(thread: Path) -> str:
+    try:
+        return (thread / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+    except OSError:  # it ended meanwhile
+        return "X"
 
 
 def test_a_second_server_is_told_who_has_the_library(course: SmallCourse) -> None:

@@ -218,6 +218,8 @@ class ModelStore:
                 self._damaged()
             else:
                 self._opened(stamp)
+                if self.stamp() is None:  # spoilt while the child came up, when nobody looks
+                    self._damaged()
 
     def _opened(self, stamp: Stamp) -> Worker:
         """Return a child that has the store open and answered a query."""
