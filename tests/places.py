@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from kb.app.assembly import facade_of
 from kb.app.bootstrap import Parts, library_lock
 from kb.app.config_file import Configuration, load_configuration
 from kb.app.facade.events import Events
-from kb.app.gateway import facade_of, open_own_library
+from kb.app.gateway import open_own_library
 from kb.app.work import JobDesk
 from kb.contract.answers import AnswersRequest
 from kb.contract.backup import Backup, BackupCreateRequest

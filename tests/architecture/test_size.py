@@ -18,7 +18,6 @@ WIDE_MODULES = {
     "backend/kb/app/settings.py": "one class for each section of config.toml, as one page",
     "backend/kb/contract/groups.py": "one Protocol for each group of the facade, as one table",
     "backend/kb/governance/plausible.py": "one question, asked from nine sides: may this value be a secret?",
-    "backend/kb/contract/retrieval_groups.py": "likewise, for groups that shape and prove retrieval",
     "backend/kb/ingest/ports.py": "what one consumer needs from outside, with the values those ports speak of",
     "backend/kb/ingest/reading_ports.py": "likewise, for reading in a child process",
     "backend/kb/retrieval/ports.py": "what one consumer needs from outside, with the values those ports speak of",

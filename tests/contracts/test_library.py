@@ -20,9 +20,9 @@ from tests.contracts.library import (
     GatedChunksContract,
     ItemStoreContract,
     Ports,
-    VectorStoreContract,
 )
 from tests.contracts.records import AnswerStoreContract
+from tests.contracts.vector_store import VectorStoreContract
 from tests.fakes.index_log import FakeIndexLog
 from tests.fakes.library import (
     FakeDocumentWriter,

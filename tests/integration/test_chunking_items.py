@@ -14,14 +14,8 @@ from kb.app.config_file import load_configuration
 from kb.app.gateway import open_own_library
 from kb.cli.main import app
 from kb.contract.base import Empty
-from kb.contract.chunking import (
-    ChunkingPendingRequest,
-    ChunkingRequest,
-    PreviewChunkingRequest,
-    ReprocessReport,
-    ReprocessRequest,
-    SetChunkingRequest,
-)
+from kb.contract.chunking import ChunkingPendingRequest, ChunkingRequest, SetChunkingRequest
+from kb.contract.chunking_preview import PreviewChunkingRequest
 from kb.contract.chunks import ChunksRequest
 from kb.contract.collection_requests import CreateCollectionRequest
 from kb.contract.collection_settings import OwnChunking, RuleGiven
@@ -29,6 +23,7 @@ from kb.contract.facade import Facade
 from kb.contract.generations import BuildRequest, SwitchRequest
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
+from kb.contract.reprocessing import ReprocessReport, ReprocessRequest
 from kb.contract.search import FindRequest
 from kb.contract.system import DoctorRequest
 from kb.domain.errors import InvalidInput

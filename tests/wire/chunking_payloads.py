@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from kb.contract.base import Wire
-from kb.contract.chunking import (
-    Chunking,
-    ChunkingPending,
-    ChunkingPendingItem,
-    ChunkingPreview,
-    PreviewedChunk,
-    ReprocessFailure,
-    ReprocessReport,
-)
+from kb.contract.chunking import Chunking, ChunkingPending, ChunkingPendingItem
+from kb.contract.chunking_preview import ChunkingPreview, PreviewedChunk
 from kb.contract.collection_settings import CollectionChunking
+from kb.contract.reprocessing import ReprocessFailure, ReprocessReport
 
 
 def chunking_payloads() -> dict[str, Wire]:

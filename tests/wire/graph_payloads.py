@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kb.app.facade.graph import link_to_wire, open_to_wire
-from kb.contract.graph import GraphLinks, GraphReport, GraphState
+from kb.contract.graph import GraphLinks, GraphState
+from kb.contract.graph_reading import GraphReport
 from kb.domain.edges import EdgeRow, OpenTarget
 from kb.domain.links import LinkKind, LinkOutcome
 from kb.domain.recipes import ItemId

@@ -16,19 +16,16 @@ from kb.app.wire.citation import citation_to_wire
 from kb.app.wire.jobs import job_to_wire
 from kb.app.wire.library import coverage_to_wire, item_to_wire, masked_to_wire, summary_to_wire
 from kb.app.wire.search import result_to_wire
-from kb.app.wire.versions import difference_to_wire, purged_to_wire, versions_to_wire
 from kb.app.wire.watching import watch_to_wire
 from kb.contract.answers import AnswersPage, AnswerStop
 from kb.contract.base import Wire
 from kb.contract.chunks import ChunksPage
 from kb.contract.events import CheckedClaim, Event, Token
-from kb.contract.index import CompactReport, IndexCheck, IndexReport, IndexVerify
+from kb.contract.index import IndexCheck, IndexReport, IndexVerify
 from kb.contract.ingest import IngestItem, IngestReport, IngestScope, IngestWarning
 from kb.contract.items import Items, ItemView
 from kb.contract.jobs import JobsPage
 from kb.contract.library import DocStates, DocumentsPage, DocumentView, LibrarySummary, OutlineEntry
-from kb.contract.setup import InitReport, InitStep
-from kb.contract.system import Doctor, DoctorCheck, Health, Problem, Server, Session
 from kb.contract.viewer import LineRange, View, ViewerContext
 from kb.domain.accounting import totals, unread
 from kb.domain.answers import (
@@ -45,7 +42,6 @@ from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import Chunk, StoredChunk
 from kb.domain.citations import Citation
 from kb.domain.coverage import CoverageUnit
-from kb.domain.diffing import difference
 from kb.domain.documents import DocumentSummary
 from kb.domain.embeddings import ChunkKey, EmbeddingModel
 from kb.domain.files import FileIdentity
@@ -57,7 +53,6 @@ from kb.domain.places import LinePlace
 from kb.domain.recipes import BlockId, ChunkId, DocumentId, ItemId
 from kb.domain.search import SearchMode
 from kb.domain.spans import LineSpan, Segment
-from kb.domain.versions import Pin, Purged, Version, VersionState
 from kb.ingest.removals import HeldBack
 from kb.retrieval.results import Context, ContextGroup, Diagnostics, SearchResult
 from kb.retrieval.values import ChannelScores, Degraded, Highlight, Hit, SearchQuery
@@ -70,6 +65,8 @@ from tests.wire.generation_payloads import generation_payloads
 from tests.wire.graph_payloads import graph_links, graph_report, graph_state
 from tests.wire.layer_payloads import layer_payloads
 from tests.wire.search_payloads import names, parsed_query, search_counters, why
+from tests.wire.system_payloads import system_payloads
+from tests.wire.version_payloads import version_payloads
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -303,12 +300,6 @@ def _heading() -> OutlineEntry:
 
 def _more(document: DocumentView) -> dict[str, Wire]:
     citation = citation_to_wire(PLACE)
-    hint = "choose a model with `kb models`"
-    checks = (
-        DoctorCheck(name="sqlite_open", ok=True, detail="kb.sqlite"),
-        DoctorCheck(name="llm_model", ok=False, detail="no model", hint=hint),
-        DoctorCheck(name="leftovers", ok=True, detail="in order", fixed="2 files nothing needs were removed"),
-    )
     return {
         "document": document,
         "library_summary": LibrarySummary(
@@ -350,55 +341,11 @@ def _more(document: DocumentView) -> dict[str, Wire]:
         "index_verify": IndexVerify(
             ok=True, checks=(IndexCheck(name="text", ok=True, expected=38, found=38, detail="complete"),)
         ),
-        **_versions(),
+        **version_payloads(item_row(), DOC, NOON),
         **backup_payloads(NOON),
         **evaluation_payloads(NOON),
-        "doctor": Doctor(ok=False, checks=checks),
-        "health": Health(version="0.1.0"),
         "watch": watch_to_wire(_followed()),
-        "server": Server(url="http://127.0.0.1:8765", token="t" * 43),
-        "problem": Problem(
-            type="urn:kebab:problem:not_found",
-            title="Not Found",
-            status=404,
-            detail="no document notes/none.md",
-            code="not_found",
-            hint="`kb list docs` shows what there is",
-        ),
-        "session": Session(token="t" * 43),
-        "init": InitReport(root="KnowledgeBase", steps=(InitStep(action="created", detail="notes/"),)),
-    }
-
-
-def _versions() -> dict[str, Wire]:
-    old = DocumentId("0" * 32)
-    shown = Version(
-        item_id=ItemId(ITEM),
-        number=2,
-        doc_id=DocumentId(DOC),
-        state=VersionState.READY,
-        title="아키텍처",
-        created_at=NOON,
-        activated_at=NOON,
-        superseded_at=None,
-        parser_version="markdown-v1",
-        chunker_version="structure-v1",
-        chunk_count=38,
-        generation=1,
-        is_openable=True,
-        pins=(Pin.SERVING,),
-    )
-    earlier = replace(
-        shown, number=1, doc_id=old, state=VersionState.SUPERSEDED, superseded_at=NOON, pins=(Pin.ANSWER,)
-    )
-    found = difference(["# Chunking", "", "By size."], ["# Chunking", "", "By structure."])
-    sizes = {"library": 52_000_000, "text_index": 9_000_000, "copies": 4_000_000, "total": 65_000_000}
-    smaller = {"library": 31_000_000, "text_index": 6_000_000, "copies": 4_000_000, "total": 41_000_000}
-    return {
-        "versions": versions_to_wire(item_row(), [shown, earlier]),
-        "version_diff": difference_to_wire(item_row(), 1, 2, found),
-        "purge_report": purged_to_wire(Purged(3, 1, 52_400), dry_run=True),
-        "compact_report": CompactReport(before=sizes, after=smaller, duration_ms=2_140),
+        **system_payloads(),
     }
 
 

@@ -77,6 +77,14 @@ def _extend(node: Any) -> Any:
         return [_extend(entry) for entry in node]
     if not isinstance(node, dict):
         return node
-    extended = {key: _extend(value) for key, value in node.items()}
+    extended = {key: _extend_field(key, value) for key, value in node.items()}
     is_table = bool(node) and all(isinstance(value, int | float) for value in node.values())
     return extended if is_table else {**extended, "of_a_later_version": {"x": 1}}
+
+
+def _extend_field(name: str, value: Any) -> Any:
+    if isinstance(value, dict) and name in {"tags", "config"}:  # names of the person's own, and what was set
+        return value
+    if isinstance(value, dict) and name == "intervals":  # one object for each metric
+        return {key: _extend(entry) for key, entry in value.items()}
+    return _extend(value)

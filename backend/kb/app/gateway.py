@@ -11,39 +11,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kb.app.collection_scope import CollectionScope
+from kb.app.assembly import facade_of
 from kb.app.config_file import Configuration, load_configuration
-from kb.app.facade.answers import Answers
-from kb.app.facade.backup import Backup
-from kb.app.facade.chunking import ChunkingGroup
-from kb.app.facade.chunks import Chunks, Mending
-from kb.app.facade.collections import Collections
-from kb.app.facade.connections import ConnectionsGroup
-from kb.app.facade.evaluation import Evaluation
 from kb.app.facade.events import Events
-from kb.app.facade.generations import GenerationsGroup
-from kb.app.facade.graph import Graph
-from kb.app.facade.index import Index
-from kb.app.facade.jobs import Jobs
-from kb.app.facade.library import Library
-from kb.app.facade.root import KebabFacade
-from kb.app.facade.search import Search
-from kb.app.facade.system import System
-from kb.app.facade.versions import Versions
-from kb.app.facade.viewer import Viewer
-from kb.app.facade.why import WhyNot
 from kb.app.logs import logging_to
 from kb.app.quiet import keep_libraries_quiet
 from kb.domain.errors import KebabError, NotFound
 from kb.domain.failures import Busy
 
 if TYPE_CHECKING:
-    from kb.app.bootstrap import Parts
-    from kb.app.watching import Following
-    from kb.app.work import JobDesk
     from kb.contract.facade import Facade
     from kb.contract.system import Doctor
-    from kb.domain.recipes import DocumentId
 
 _WAIT_S = 10.0
 _LOOK_AGAIN_S = 0.5
@@ -143,116 +121,6 @@ def open_own_library(
             stack.callback(following.stop)
             following.begin()
         yield cast("Facade", facade_of(parts, desk, events, following))
-
-
-def facade_of(parts: Parts, desk: JobDesk, events: Events, following: Following | None = None) -> KebabFacade:
-    """Return the facade over opened parts."""
-    from kb.app.bootstrap.watching import has_few
-    from kb.app.chunking_state import ChunkingState
-    from kb.app.connections import ConnectionBoard
-    from kb.app.cutting import Cutting
-    from kb.app.evaluation.golden import Golden
-    from kb.app.generations import GenerationShelf
-    from kb.app.health.examination import Examination
-    from kb.app.health.projections import index_checks
-    from kb.app.shelves import version_shelf
-    from kb.app.watching import without_changes
-
-    settings, configuration = parts.settings, parts.configuration
-
-    followed = following.followed if following else lambda: without_changes(parts.compared)
-    library = Library(
-        parts.catalogue,
-        parts.catalogue,
-        parts.reading,
-        parts.runs,
-        parts.job_control,
-        desk,
-        model=lambda: parts.model,
-        workspace=configuration.workspace.name,
-        followed=followed,
-        has_few=has_few(parts),
-        links_read=_links_read(parts),
-    )
-    scope = CollectionScope(parts.collections, lambda what: library.named(what).item.item_id)
-    return KebabFacade(
-        library=library,
-        versions=Versions(version_shelf(parts, desk, events), library.named),
-        search=Search(
-            parts.ready_retriever,
-            settings.search,
-            kept=parts.saved_searches,
-            names=parts.names,
-            why_not=WhyNot(parts.expected, parts.asking_retriever),
-            counts=parts.search_counters,
-            scope=scope,
-            changed=lambda: events.changed("settings"),
-        ),
-        collections=Collections(parts.collections, scope, lambda: events.changed("collections")),
-        answers=Answers(
-            parts.pipeline,
-            parts.answers,
-            events,
-            search=settings.search,
-            rag=settings.rag,
-            llm=settings.models.llm,
-            scope=scope,
-        ),
-        chunks=Chunks(
-            parts.catalogue,
-            Mending(
-                parts.layers, parts.layers, parts.channels.follow, lambda: events.changed("documents", "items", "index")
-            ),
-        ),
-        chunking=ChunkingGroup(
-            ChunkingState(parts),
-            parts.item_chunking,
-            named=library.named,
-            collection_id=lambda what: scope.named(what).collection_id,
-            cut=Cutting(parts).cut,
-            workspace=lambda: (parts.wanted.policy, parts.recipe.policy),
-            jobs=parts.job_control,
-            work=desk,
-            changed=lambda: events.changed("settings"),
-        ),
-        viewer=Viewer(
-            parts.catalogue,
-            parts.reading,
-            parts.chunks,
-            parts.artifacts,
-            decoder=parts.decoder,
-            originals=parts.originals,
-        ),
-        jobs=Jobs(parts.job_control, desk.steered),
-        index=Index(parts.job_control, desk, lambda deep: list(index_checks(parts, deep=deep))),
-        generations=GenerationsGroup(parts.job_control, desk, GenerationShelf(parts)),
-        connections=ConnectionsGroup(ConnectionBoard(parts)),
-        graph=Graph(
-            parts.edges,
-            parts.job_control,
-            desk,
-            library.named,
-            forget_read=parts.links.forget_read,
-            is_on=settings.graph.enabled,
-            changed=lambda: events.changed("index"),
-        ),
-        evaluation=Evaluation(
-            parts.evaluation,
-            Golden(parts.catalogue, parts.reading.kept_chunk, parts.answers.get),
-            parts.job_control,
-            desk,
-        ),
-        backup=Backup(parts.backup_shelf, parts.job_control, desk),
-        system=System(Examination(parts, desk, followed)),
-        events=events,
-    )
-
-
-def _links_read(parts: Parts) -> Callable[[DocumentId], bool] | None:
-    """Return what says whether the links of a document are read; None while links are not followed."""
-    from kb.ingest.links import LINKS_VERSION
-
-    return (lambda doc_id: parts.edges.is_read(doc_id, LINKS_VERSION)) if parts.settings.graph.enabled else None
 
 
 def announce(configuration: Configuration, url: str, token: str) -> None:

@@ -12,8 +12,9 @@ from kb.cli.output import ERROR, HIT, NO_HIT, Exit, Output, counted
 from kb.cli.session import library
 
 if TYPE_CHECKING:
-    from kb.contract.chunking import Chunking, ReprocessReport
+    from kb.contract.chunking import Chunking
     from kb.contract.collection_settings import CollectionChunking, OwnChunking
+    from kb.contract.reprocessing import ReprocessReport
 
 _Mode = Annotated[Literal["fixed", "structure", "parent-child"] | None, typer.Option("--mode", help="How to cut.")]
 _Target = Annotated[int | None, typer.Option("--target", help="Wished characters, 400 to 8,000.")]
@@ -113,8 +114,8 @@ def _add_rebuild(commands: typer.Typer) -> None:
     ) -> Exit:
         """Make files anew as is wanted of them; each is replaced whole, and a stop leaves those that are."""
         from kb.app.requests import request_of
-        from kb.contract.chunking import ReprocessRequest
         from kb.contract.jobs import JobRequest
+        from kb.contract.reprocessing import ReprocessRequest
 
         request = request_of(ReprocessRequest, docs=tuple(docs or ()), collection=collection, all=everything)
         with library(out, "kb chunking rebuild") as facade:
@@ -143,7 +144,7 @@ def _add_preview(commands: typer.Typer) -> None:
     ) -> Exit:
         """Cut one file and keep nothing; without settings as is wanted of it."""
         from kb.app.requests import request_of
-        from kb.contract.chunking import PreviewChunkingRequest
+        from kb.contract.chunking_preview import PreviewChunkingRequest
 
         request = request_of(PreviewChunkingRequest, doc=doc, settings=_own(mode, target, overlap, parent, child))
         with library(out, "kb chunking preview") as facade:

@@ -117,7 +117,7 @@ def _add_rebuild(commands: typer.Typer) -> None:
         missing: Annotated[bool, typer.Option("--missing", help="Only files that are not read yet.")] = False,
     ) -> Exit:
         """Read the links of all files; nothing is parsed or embedded again."""
-        from kb.contract.graph import GraphReadRequest
+        from kb.contract.graph_reading import GraphReadRequest
         from kb.contract.jobs import JobRequest
 
         with library(out, "kb graph rebuild") as facade:

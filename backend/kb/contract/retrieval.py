@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from kb.contract.base import Open, Wire
+from kb.contract.context import Context
 from kb.contract.search import SearchHit
 
 Channel = Annotated[Literal["lexical", "cjk", "vector", "graph"], Open]
@@ -96,23 +97,6 @@ class Diagnostics(Wire):
     stages: tuple[Stage, ...] = ()
     candidates: tuple[Candidate, ...] | None = None
     """Every candidate that may be seen, by fused rank; with `explain`."""
-
-
-class ContextGroup(Wire):
-    """Consecutive text of one document; `numbers` are the ranks of the hits in it."""
-
-    doc_id: str
-    numbers: tuple[int, ...]
-    text: str
-    truncated: bool
-
-
-class Context(Wire):
-    """What a model would be shown, best first, within the budget."""
-
-    character_count: int
-    truncated: bool
-    groups: tuple[ContextGroup, ...]
 
 
 class RetrievalResponse(Wire):

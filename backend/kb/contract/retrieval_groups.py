@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from kb.contract.base import Empty
-from kb.contract.chunking import (
-    Chunking,
-    ChunkingPending,
-    ChunkingPendingRequest,
-    ChunkingPreview,
-    ChunkingRequest,
-    PreviewChunkingRequest,
-    ReprocessReport,
-    ReprocessRequest,
-    SetChunkingRequest,
-)
+from kb.contract.chunking import Chunking, ChunkingPending, ChunkingPendingRequest, ChunkingRequest, SetChunkingRequest
+from kb.contract.chunking_preview import ChunkingPreview, PreviewChunkingRequest
 from kb.contract.collection_requests import (
     CollectionItemsRequest,
     CollectionRequest,
@@ -35,18 +26,11 @@ from kb.contract.connections import (
     ConnectionTestRequest,
 )
 from kb.contract.evaluation import EvalGetRequest, EvalQueries, EvalRun, EvalRuns, EvalRunsRequest
-from kb.contract.graph import (
-    AddLinkRequest,
-    GraphLinks,
-    GraphLinksRequest,
-    GraphReadRequest,
-    GraphReport,
-    GraphState,
-    GraphStateRequest,
-    LinkRequest,
-)
+from kb.contract.graph import AddLinkRequest, GraphLinks, GraphLinksRequest, GraphState, GraphStateRequest, LinkRequest
+from kb.contract.graph_reading import GraphReadRequest, GraphReport
 from kb.contract.items import ItemRequest
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.reprocessing import ReprocessReport, ReprocessRequest
 from kb.contract.suites import EvalAddRequest, EvalChanged, EvalImportRequest, EvalRunRequest, EvalSuites
 
 

@@ -12,16 +12,13 @@ from kb.contract.chunking import (
     ChunkingPending,
     ChunkingPendingItem,
     ChunkingPendingRequest,
-    ChunkingPreview,
     ChunkingRequest,
-    PreviewChunkingRequest,
-    PreviewedChunk,
-    ReprocessReport,
-    ReprocessRequest,
     SetChunkingRequest,
 )
+from kb.contract.chunking_preview import ChunkingPreview, PreviewChunkingRequest, PreviewedChunk
 from kb.contract.collection_settings import CollectionChunking
 from kb.contract.jobs import Job, JobRequest
+from kb.contract.reprocessing import ReprocessReport, ReprocessRequest
 from kb.domain.catalogue import ItemRow
 from kb.domain.chunks import Chunk, ChunkPolicy, ChunkRole
 from kb.domain.collection_settings import Settings, checked_chunking

@@ -12,13 +12,12 @@ from kb.contract.graph import (
     GraphLink,
     GraphLinks,
     GraphLinksRequest,
-    GraphReadRequest,
-    GraphReport,
     GraphState,
     GraphStateRequest,
     LinkRequest,
     OpenTarget,
 )
+from kb.contract.graph_reading import GraphReadRequest, GraphReport
 from kb.contract.jobs import Job, JobRequest
 from kb.domain import edges as stored
 from kb.domain.catalogue import ItemRow, Page

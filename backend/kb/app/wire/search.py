@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 from kb.app.wire.citation import citation_to_wire
 from kb.contract import retrieval as wire
+from kb.contract.context import Context as WireContext
+from kb.contract.context import ContextGroup
 from kb.contract.search import Highlight, HitScores, SearchHit
 from kb.domain.search import SearchMode
 from kb.retrieval.results import Candidate, Context, SearchResult
@@ -165,12 +167,12 @@ def candidate_to_wire(found: Candidate) -> wire.Candidate:
     )
 
 
-def _context(context: Context) -> wire.Context:
-    return wire.Context(
+def _context(context: Context) -> WireContext:
+    return WireContext(
         character_count=context.character_count,
         truncated=context.truncated,
         groups=tuple(
-            wire.ContextGroup(doc_id=group.doc_id, numbers=group.numbers, text=group.text, truncated=group.truncated)
+            ContextGroup(doc_id=group.doc_id, numbers=group.numbers, text=group.text, truncated=group.truncated)
             for group in context.groups
         ),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kb.contract.facade import Facade
-from kb.contract.graph import AddLinkRequest, GraphLinksRequest, GraphReadRequest, GraphStateRequest, LinkRequest
+from kb.contract.graph import AddLinkRequest, GraphLinksRequest, GraphStateRequest, LinkRequest
+from kb.contract.graph_reading import GraphReadRequest
 from kb.contract.jobs import JobRequest
 from kb.contract.library import DocumentsRequest
 from kb.contract.search import FindRequest

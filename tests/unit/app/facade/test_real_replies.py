@@ -19,12 +19,13 @@ from kb.bridge import server as bridge
 from kb.contract.answers import AskRequest
 from kb.contract.base import Wire
 from kb.contract.events import StreamEvent
-from kb.contract.facade import Facade, Method, contract_groups, methods_of
+from kb.contract.facade import Facade, Method
 from kb.contract.ingest import IngestRequest
 from kb.contract.jobs import JobRequest
 from kb.contract.search import FindRequest
 from kb.contract.viewer import ViewerOpenRequest
 from kb.domain.errors import KebabError
+from tests.unit.app.facade.asking import METHODS, over, request, requests
 
 SCHEMAS = Path(__file__).resolve().parents[4] / "docs" / "wire-schema" / "v1"
 TOKEN = "t0ken-of-this-test"
@@ -99,7 +100,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
         earlier = load_configuration()
     # What was read by other settings: there is a generation to build.
     with open_own_library(earlier, owner="test") as facade:
-        _over(facade, facade.library.ingest(IngestRequest()))
+        over(facade, facade.library.ingest(IngestRequest()))
     (folder / "workspace" / "twice.md").write_text("# Twice\n\nOnce more.\n", encoding="utf-8")
     with open_own_library(configuration, owner="test") as facade, bridge.listen(0) as listening:
         port = listening.getsockname()[1]
@@ -118,120 +119,15 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             assert ready.wait(20)
         there = RemoteFacade(f"http://127.0.0.1:{port}", TOKEN)
         try:
-            yield Both(facade, there, _requests(facade))
+            yield Both(facade, there, requests(facade))
         finally:
             there.close()
             servers[0].should_exit = True
             thread.join(20)
 
 
-def _requests(facade: Facade) -> dict[str, dict[str, Any]]:
-    """Fill the library, and say with what to ask each method."""
-    ids = {}
-    for name, job in (
-        ("ingest", facade.library.ingest(IngestRequest())),
-        ("rebuild", facade.index.rebuild(_request("index/rebuild", {}))),
-        ("compact", facade.index.compact(_request("index/compact", {}))),
-    ):
-        while facade.jobs.get(JobRequest(job_id=job.id)).status in {"pending", "running"}:
-            threading.Event().wait(0.02)
-        ids[name] = job.id
-    backup = _backups(facade)
-    rebuilt = _over(facade, facade.chunking.rebuild(_request("chunking/rebuild", {"docs": ["ops/backup.md"]})))
-    ops = {"name": "Ops", "rules": [{"kind": "folder", "value": "ops"}], "retrieval": {"top_k": 3}}
-    facade.collections.create(_request("collections/create", ops))
-    chunk = facade.search.find(FindRequest(query="backup Sunday", mode="lexical")).results[0].chunk_id
-    answer = facade.answers.ask(AskRequest(question="When does the backup run?", mode="lexical"))
-    return {
-        "answers/ask": {"question": "When does the backup run?", "mode": "lexical"},
-        "answers/get": {"trace_id": answer.retrieval.trace_id},
-        "answers/stop": {"trace_id": "ret_1"},
-        **backup,
-        "chunking/get": {"doc": "ops/backup.md"},
-        "chunking/preview": {"doc": "ops/backup.md", "settings": {"mode": "fixed"}},
-        "chunking/rebuilt": {"job_id": rebuilt},
-        "chunking/set": {"doc": "ops/backup.md", "settings": {"mode": "parent-child"}},
-        "chunks/delete": {"chunk_id": _chunk(facade, "bad.md")},
-        "chunks/edit": {"chunk_id": _chunk(facade, "twice.md"), "text": "Once, twice: password = 'hunter2-Gx81kQ'"},
-        "chunks/enable": {"chunk_id": _chunk(facade, "twice.md"), "enabled": False},
-        "chunks/inspect": {"chunk_id": chunk},
-        "chunks/list": {"doc": "ops/backup.md"},
-        "collections/items": {"collection": "Ops"},
-        "collections/of": {"doc": "ops/backup.md"},
-        "connections/test": {"role": "rerank"},
-        "evaluation/compare": {"a": "latest", "b": "latest"},
-        "evaluation/gate": {"baseline": "latest"},
-        "evaluation/get": {"run_id": "latest"},
-        "evaluation/report": {"job_id": _evaluated(facade, answer.retrieval.trace_id)},
-        "index/compacted": {"job_id": ids["compact"]},
-        "graph/links": {"doc": "twice.md"},
-        "graph/rebuilt": {"job_id": _over(facade, facade.graph.rebuild(_request("graph/rebuild", {})))},
-        "generations/built": {"job_id": _over(facade, facade.generations.build(_request("generations/build", {})))},
-        "index/report": {"job_id": ids["rebuild"]},
-        "jobs/cancel": {"job_id": ids["ingest"]},
-        "jobs/get": {"job_id": ids["ingest"]},
-        "jobs/pause": {"job_id": ids["ingest"]},
-        "jobs/resume": {"job_id": ids["ingest"]},
-        "versions/diff": {"doc": "twice.md"},
-        "versions/put_back": {"doc": "zh/猫.txt"},
-        "versions/remove": {"doc": "code/run.py"},
-        "versions/history": {"doc": "twice.md"},
-        "library/coverage": {"doc_path": "ops/backup.md"},
-        "library/item": {"doc": "bad.md"},
-        "library/masked": {"doc": "bad.md"},
-        "library/report": {"job_id": ids["ingest"]},
-        "library/show": {"doc": "ops/백업 #1 100%.md"},
-        "search/find": {"query": "백업", "mode": "lexical", "graph_weight": 0.5, "filters": {"lang": "ko"}},
-        "search/names": {"query": "bakcup"},
-        "search/parse": {"query": 'sunday "at three" -draft tag:'},
-        "search/why": {"query": "sunday", "mode": "lexical", "expected": "ops/backup.md"},
-        "viewer/context": {"chunk_id": chunk},
-        "viewer/open": {"citation": "ops/backup.md#L5", "quote": "runs on  Sunday"},
-    }
-
-
-def _chunk(facade: Facade, doc: str) -> str:
-    return facade.chunks.list(_request("chunks/list", {"doc": doc})).chunks[0].chunk_id
-
-
-def _evaluated(facade: Facade, trace_id: str) -> str:
-    """Run a suite of one question that was answered and one that was not to be."""
-    facade.evaluation.add(_request("evaluation/add", {"suite": "golden", "trace_id": trace_id, "tags": ["en"]}))
-    refused = {"suite": "golden", "query": "Who is the king of France?", "refuse": True}
-    facade.evaluation.add(_request("evaluation/add", refused))
-    asked = {"suite": "golden", "mode": "lexical", "answers": True}
-    return _over(facade, facade.evaluation.run(_request("evaluation/run", asked)))
-
-
-def _backups(facade: Facade) -> dict[str, dict[str, Any]]:
-    """Write a backup and merge it where everything is the same; say with what to ask for both."""
-    made = _over(facade, facade.backup.create(_request("backup/create", {"file": None})))
-    (file,) = (backup.file for backup in facade.backup.list(_request("backup/list", {})).backups)
-    merged = _over(facade, facade.backup.merge(_request("backup/merge", {"file": file})))
-    return {
-        "backup/merged": {"job_id": merged},
-        "backup/report": {"job_id": made},
-        "backup/verify": {"file": file},
-    }
-
-
-def _over(facade: Facade, job: Any) -> str:
-    while job.finished_at is None:
-        threading.Event().wait(0.02)
-        job = facade.jobs.get(JobRequest(job_id=job.id))
-    assert job.status == "succeeded", job.error
-    return str(job.id)
-
-
-METHODS = {f"{method.group}/{method.name}": method for method in methods_of(contract_groups())}
-
-
-def _request(name: str, fields: Mapping[str, Any]) -> Any:
-    return METHODS[name].request.model_validate_json(json.dumps(fields))
-
-
 def _call(facade: Any, method: Method, fields: Mapping[str, Any]) -> Wire:
-    reply: Wire = getattr(getattr(facade, method.group), method.name)(_request(f"{method.group}/{method.name}", fields))
+    reply: Wire = getattr(getattr(facade, method.group), method.name)(request(f"{method.group}/{method.name}", fields))
     return reply
 
 
