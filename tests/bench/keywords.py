@@ -1,6 +1,6 @@
 """Keyword search over many chunks beside bare Tantivy and SQLite's FTS5.
 
-    python -m tests.bench.keyword [CHUNKS]
+    python -m tests.bench.keywords [CHUNKS]
 
 Sentences of all sets of the shared data, shuffled under a seed into chunks as long as real passages, one language each.
 All sides answer in this process, each query in turn; times are of the wall, milliseconds.
