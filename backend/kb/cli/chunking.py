@@ -30,7 +30,7 @@ _WIDTH = 70
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of `kb chunking`."""
-    commands = group(app, "chunking", "How files are cut into passages, and making them anew one by one.")
+    commands = group(app, "chunking", "How files are cut into passages, and cutting them anew.")
     _add_get(commands)
     _add_set(commands)
     _add_pending(commands)

@@ -22,7 +22,7 @@ _LONGEST = 4096
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands about connections."""
-    commands = group(app, "connections", "Show which models are used and where they run; try them; keep their keys.")
+    commands = group(app, "connections", "Which models are used, where they run, and their keys.")
     _add_list(commands)
     _add_test(commands)
     keys = group(commands, "key", "Keep the key of a server in the system's key store, or forget it.")

@@ -24,9 +24,7 @@ _SHOWN = 20
 
 def add_to(app: typer.Typer) -> None:
     """Add `kb eval` and its commands."""
-    commands = group(
-        app, "eval", "Ask questions whose answers are known, compare runs, and stop what made search worse."
-    )
+    commands = group(app, "eval", "Ask questions whose answers are known; compare runs.")
     _add_run(commands)
     _add_lists(commands)
     _add_compare(commands)

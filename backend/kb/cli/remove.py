@@ -21,7 +21,7 @@ def add_to(app: typer.Typer) -> None:
         *,
         undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False,
     ) -> Exit:
-        """Take a file out of the library; the file itself stays as it is."""
+        """Take a file out of the library; the file itself stays."""
         from kb.app.requests import request_of
         from kb.contract.items import ItemRequest
 

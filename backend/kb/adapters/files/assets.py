@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterable
@@ -89,7 +90,8 @@ class CopiedAssets:
             error = flush.exception()
             if isinstance(error, OSError):
                 # What the system could not write it forgets, and reads as if it were there.
-                target.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # a disk that is gone: of the two failures the first is told
+                    target.unlink(missing_ok=True)
                 failed = failed or unwritten(f"a copy of {path}", error)
             elif error is not None:
                 raise error

@@ -129,6 +129,21 @@ def test_a_full_disk_leaves_no_half_copy(tmp_path: Path, monkeypatch: pytest.Mon
     assert desk.copies() == []
 
 
+def test_a_disk_that_refuses_even_to_remove_is_told_by_its_first_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path, "text")
+    desk.keep()
+
+    def broken(*_given: object, **_named: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    monkeypatch.setattr(Path, "unlink", broken)
+    with pytest.raises(StorageFailed, match=r"a copy of a\.md"):
+        desk.assets.settle()
+
+
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "text")
     put(tmp_path, "data/assets/.new/half", "te")
