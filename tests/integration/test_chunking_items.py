@@ -13,6 +13,7 @@ from kb.app.bootstrap import Parts
 from kb.app.config_file import load_configuration
 from kb.app.gateway import open_own_library
 from kb.cli.main import app
+from kb.contract.backup import BackupCreateRequest, BackupRequest
 from kb.contract.base import Empty
 from kb.contract.chunking import ChunkingPendingRequest, ChunkingRequest, SetChunkingRequest
 from kb.contract.chunking_preview import PreviewChunkingRequest
@@ -149,6 +150,43 @@ def test_the_workspace_made_anew_in_place_is_what_the_settings_say(
         assert facade.generations.list(Empty()).pending == ()
         assert ingest(facade).updated == 0
         assert {mode(facade, doc) for doc in ("a.md", "b.md", "contracts/c.md")} == {"fixed"}
+
+
+def test_a_file_that_is_meant_to_stay_as_it_was_keeps_no_new_one_from_the_workspaces_settings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_own_library(load_configuration(), owner="test") as facade:
+        ingest(facade)
+        facade.chunking.set(SetChunkingRequest(doc="a.md", settings=OwnChunking(mode="structure")))
+    monkeypatch.setenv("KB_CHUNKING_MODE", "fixed")
+    with open_own_library(load_configuration(), owner="test") as facade:
+        assert rebuild(facade, all=True).failed == 0
+        (folder / "new.md").write_text(f"# new\n\n{LONG}\n", encoding="utf-8")
+        report = ingest(facade)
+        assert (report.new, report.updated) == (1, 0)
+        assert (mode(facade, "a.md"), mode(facade, "b.md"), mode(facade, "new.md")) == ("structure", "fixed", "fixed")
+        assert waiting(facade) == []
+
+
+def test_a_library_that_is_merged_in_is_known_to_be_cut_as_it_is(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_own_library(load_configuration(), owner="test") as facade:
+        ingest(facade)
+        facade.chunking.set(SetChunkingRequest(doc="a.md", settings=FAMILY))
+        facade.chunking.set(SetChunkingRequest(doc="b.md", settings=FIXED))
+        rebuild(facade)
+        facade.chunking.set(SetChunkingRequest(doc="b.md", settings=None))
+        file = tmp_path / "a.kbbackup"
+        over(facade, facade.backup.create(BackupCreateRequest(file=str(file))))
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("KB_HOME", str(tmp_path / "home of another"))
+    monkeypatch.setenv("KB_WORKSPACE_ROOT", str(tmp_path / "other"))
+    with open_own_library(load_configuration(), owner="test") as facade:
+        ingest(facade)
+        over(facade, facade.backup.merge(BackupRequest(file=str(file))))
+        assert [mode(facade, doc) for doc in ("a.md", "b.md")] == ["parent-child", "fixed"]
+        assert waiting(facade) == ["b.md"]
 
 
 def test_a_file_that_is_gone_is_made_from_its_copy_and_one_that_changed_stays(folder: Path) -> None:

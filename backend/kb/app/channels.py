@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from kb.domain.embeddings import EmbeddingModel
-from kb.domain.errors import KebabError
+from kb.domain.errors import KebabError, Unreadable
 from kb.domain.recipes import DocumentId
 from kb.ingest.library_ports import IndexLog, TextIndexWriter, VectorIndexWriter, VectorStore
 from kb.ingest.ports import PassageEmbedder
@@ -113,9 +114,10 @@ class Channels:
             following.keyword = True
             embedder = parts.embedder
             if embedder is not None:
-                self._embed(embedder, following.doc_id)
+                left = self._embed(embedder, following.doc_id)
                 follow_vectors(parts.log, embedder.model, parts.scan)
-                following.vector = True
+                following.vector = not left
+                following.note = "passages of this document wait for their vector: the next ingest makes it" * left
         except KebabError as error:
             _log.warning("a change is not in every index yet: %s", error)
             following.note = error.message
@@ -125,11 +127,25 @@ class Channels:
         finally:
             following.settled.set()
         with suppress(KebabError):
-            if following.vector and parts.model is not None:
+            if following.keyword and parts.model is not None:
                 catch_up_vectors(parts.log, parts.vectors, parts.model, parts.vector_indexes)
 
-    def _embed(self, embedder: PassageEmbedder, doc_id: DocumentId) -> None:
-        vectors = self._parts.vectors
+    def _embed(self, embedder: PassageEmbedder, doc_id: DocumentId) -> bool:
+        """Make the vectors that a document lacks, for as long as somebody waits; return whether some are left."""
+        vectors, until = self._parts.vectors, time.monotonic() + self._wait_s
         vectors.adopt(embedder.model, [doc_id])
-        for pending in vectors.pending(embedder.model, _TEXTS, [doc_id]):
-            vectors.save(embedder.model, [(pending, embedder.embed_passage(pending.text))])
+        refused: set[str] = set()
+        while found := vectors.pending(embedder.model, _TEXTS + len(refused), [doc_id]):
+            fresh = [pending for pending in found if pending.text_hash not in refused]
+            if not fresh:
+                return True
+            for pending in fresh:
+                if time.monotonic() > until:
+                    return True
+                try:
+                    vector = embedder.embed_passage(pending.text)
+                except Unreadable:
+                    refused.add(pending.text_hash)
+                else:
+                    vectors.save(embedder.model, [(pending, vector)])
+        return False

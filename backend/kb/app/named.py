@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kb.app.requests import request_of
 from kb.contract.base import Empty
 from kb.contract.collection_requests import CollectionsRequest
 from kb.contract.collections import Collection
@@ -38,4 +39,4 @@ def search_named(facade: Facade, name: str, top_k: int | None, *, explain: bool)
     if found.request is None:
         raise InvalidInput(f"the search {name[:64]!r} cannot be read any more", hint="search anew with --save")
     given = found.request.model_dump(exclude_none=True)
-    return FindRequest.model_validate({**given, "top_k": top_k or given.get("top_k"), "explain": explain})
+    return request_of(FindRequest, **{**given, "top_k": top_k or given.get("top_k"), "explain": explain})

@@ -47,6 +47,18 @@ def one_of(**given: str | None) -> tuple[str, str] | None:
     return named[0] if named else None
 
 
+def refuse_beside(option: str, **others: object) -> None:
+    """Refuse options that would have no effect beside another one; what was not given is None, False or empty.
+
+    Raises:
+        InvalidInput: one of them was given.
+    """
+    given = [name for name, value in others.items() if value]
+    if given:
+        named = "words" if given[0] == "words" else f"--{given[0].replace('_', '-')}"
+        raise InvalidInput(f"{option} does not go with {named}", hint="leave one of them out")
+
+
 def one_query(words: Sequence[str] | None, name: str) -> str:
     """Join the words of a command line.
 

@@ -77,14 +77,21 @@ def add_to(app: typer.Typer) -> None:
     ) -> Exit:
         """Find passages, best first."""
         from kb.app.named import search_named
-        from kb.app.requests import one_query, request_of
+        from kb.app.requests import one_query, refuse_beside, request_of
         from kb.contract.search import FindRequest
 
+        narrowing = {
+            "tag": tag, "lang": lang, "path": path, "type": types, "trust_min": trust_min, "collection": collection,
+            "after": after, "before": before, "rerank": rerank, "plain": plain, "mode": mode != "hybrid",
+        }  # fmt: skip
         if names:
+            refuse_beside("--names", saved=saved, forget=forget, save=save, why=why, explain=explain, **narrowing)
             with library(out, "kb search") as facade:
                 return show_names(out, facade, one_query(query, "query"), top_k)
         request = None
-        if saved is None and forget is None:
+        if forget is not None or saved is not None:
+            refuse_beside("--saved" if forget is None else "--forget", words=query, **narrowing)
+        else:
             request = request_of(
                 FindRequest,
                 query=one_query(query, "query"),

@@ -119,13 +119,16 @@ def read_links(
         progress("comparing names", noted)
         heed()
     done = 0
-    while waiting := store.waiting(_PART):
+    while True:
+        # First: what is done meanwhile shows other documents, whose links these would be put in place of.
         heed()
+        waiting = store.waiting(_PART)
+        if not waiting:
+            return read
         names = store.names(sorted({link.key for item in waiting for link in item.links}))
         store.lead({item: led(item, names) for item in waiting})
         done += len(waiting)
         progress("finding what is meant", done)
-    return read
 
 
 def _written(source: LinkSource) -> Iterator[WrittenLink]:

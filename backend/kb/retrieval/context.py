@@ -52,6 +52,11 @@ class _Gathered:
             self._add(stored, text, len(text) + joints, is_cut=True)
         return bool(text)
 
+    def touches(self, stored: StoredChunk) -> bool:
+        """Return whether a passage that was taken stands right before or after this one."""
+        doc_id, ordinal = stored.chunk.doc_id, stored.chunk.ordinal
+        return any((doc_id, ordinal + step) in self._at for step in (-1, 1))
+
     def _add(self, stored: StoredChunk, text: str, cost: int, *, is_cut: bool) -> None:
         self.members[stored.key] = _Member(stored, text, is_cut=is_cut)
         self._at.add((stored.chunk.doc_id, stored.chunk.ordinal))
@@ -75,7 +80,8 @@ def gather_context(
 
     Hits come first, in their order: a passage found never makes room for the surroundings of another. A small passage
     that was cut out of a large one is shown as that one, where it fits. What does not fit is cut at a sentence and
-    marked, and ends the context; surroundings are taken whole or not at all. Passages of one document that follow
+    marked, and ends the context; surroundings are taken whole or not at all, and only
+    next to what is there. Passages of one document that follow
     each other become one group.
 
     Args:
@@ -93,7 +99,7 @@ def gather_context(
             if gathered.members.get(hit.stored.key) is None or hit.stored.key in parents:
                 continue
             for stored in _nearest_first(hit.stored, neighbours(hit.stored.key, adjacent)):
-                if stored.key not in gathered.members:
+                if stored.key not in gathered.members and gathered.touches(stored):
                     gathered.takes(stored)
     groups = _groups(gathered.members.values())
     count = sum(len(group.text) for group in groups)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from kb.app.channels import Channels
-from kb.domain.embeddings import EmbeddingModel
+from kb.domain.embeddings import EmbeddingModel, Vector
+from kb.domain.errors import Unreadable
 from kb.domain.index import TextChanges
 from tests.builders import staged
 from tests.contracts.library import Ports
@@ -34,6 +35,15 @@ class SlowTextIndex(MemoryTextIndex):
         super().apply(changes)
 
 
+class Choosy(FakeEmbedder):
+    """Makes no vector of a certain text."""
+
+    def embed_passage(self, text: str) -> Vector:
+        if text == "short":
+            raise Unreadable("too short", reason="too_short")
+        return super().embed_passage(text)
+
+
 @dataclass
 class SomeParts:
     """What following needs of an opened library."""
@@ -53,7 +63,8 @@ class SomeParts:
             FakeGatedChunks(self.library),
         )
         self.text_index.rebuild(self.log.text_snapshot())
-        ports.publish(NOTE)
+        self.publish = ports.publish
+        self.publish(NOTE)
 
     @property
     def model(self) -> EmbeddingModel | None:
@@ -113,3 +124,26 @@ def test_an_index_that_fails_is_said_and_made_up_for_later(closing: list[Channel
     assert (followed.keyword, followed.note) == ("waiting", "the disk is full")
     assert channels_of(parts, closing).follow(DOC).keyword == "done"
     assert len(parts.text_index.texts()) == 2
+
+
+def test_an_edited_passage_among_many_without_a_vector_gets_its_own() -> None:
+    note = staged("b.md", *(f"Passage number {n}." for n in range(80)), "What was edited is the longest. " * 5)
+    parts = SomeParts()
+    parts.publish(note)
+    channels = Channels(parts, wait_s=20)
+    followed = channels.follow(note.document.doc_id)
+    channels.close()
+    assert followed.vector == "done"
+    assert parts.vectors.pending(FakeEmbedder().model, 100, [note.document.doc_id]) == []
+
+
+def test_a_text_the_model_refuses_keeps_no_other_from_its_vector_and_is_said() -> None:
+    note = staged("b.md", "short", "A longer passage.")
+    parts = SomeParts(embedder=Choosy())
+    parts.publish(note)
+    channels = Channels(parts, wait_s=20)
+    followed = channels.follow(note.document.doc_id)
+    channels.close()
+    assert (followed.keyword, followed.vector) == ("done", "waiting")
+    assert "wait for their vector" in followed.note
+    assert [one.text for one in parts.vectors.pending(FakeEmbedder().model, 9, [note.document.doc_id])] == ["short"]

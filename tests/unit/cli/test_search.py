@@ -62,3 +62,19 @@ def test_explain_prints_what_each_step_left_and_who_is_not_shown(kb: Kb, facade:
         "  7.  0.250  far.md  lexical 9; not among the first",
     ]
     assert cast(FindRequest, facade.calls[-1][2]).rerank == "local"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--names", "roof", "--path", "notes/**"), "--names does not go with --path"),
+        (("--names", "roof", "--mode", "vector"), "--names does not go with --mode"),
+        (("--saved", "Sundays", "roof"), "--saved does not go with words"),
+        (("--saved", "Sundays", "--tag", "a"), "--saved does not go with --tag"),
+        (("--forget", "Sundays", "--rerank", "local"), "--forget does not go with --rerank"),
+    ],
+)
+def test_options_without_effect_are_refused(kb: Kb, facade: FakeFacade, given: tuple[str, ...], said: str) -> None:
+    ran = kb("search", *given)
+    assert (ran.code, ran.err) == (2, f"error: {said}\nhint: leave one of them out\n")
+    assert facade.calls == []

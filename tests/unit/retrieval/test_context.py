@@ -95,3 +95,9 @@ def test_the_budget_is_kept_and_a_worse_hit_is_never_there_instead_of_a_better_o
     assert numbers == list(range(1, len(numbers) + 1))
     whole = [hit for hit in hits if any(hit.stored.chunk.text in group.text for group in context.groups)]
     assert [hit.rank for hit in whole] == list(range(1, len(whole) + 1))
+
+
+def test_a_neighbour_beyond_a_passage_that_is_hidden_is_no_neighbour() -> None:
+    beyond = a_stored(4, "four", ordinal=4)
+    context = gather_context([a_hit(1, 2, "two")], budget=100, adjacent=1, neighbours=lambda _key, _count: [beyond])
+    assert [(group.numbers, group.text) for group in context.groups] == [((1,), "two")]

@@ -51,7 +51,7 @@ class SqliteItemChunking:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._lock = threading.Lock()
-        self._policies: dict[str, ChunkPolicy] | None = None
+        self._policies: tuple[int, dict[str, ChunkPolicy]] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -131,10 +131,13 @@ class SqliteItemChunking:
     def policies(self) -> Mapping[str, ChunkPolicy]:
         """Return, by hash, the policies that single items were cut by."""
         with self._lock:
-            if self._policies is None:
+            # Read before: what is committed meanwhile may be missing.
+            revision = self._library.revision
+            if self._policies is None or self._policies[0] != revision:
                 rows = self._library.rows("SELECT policy_hash, policy_json FROM chunk_policies")
-                self._policies = {hashed: policy for hashed, text in rows if (policy := _policy(text)) is not None}
-            return self._policies
+                read = {hashed: policy for hashed, text in rows if (policy := _policy(text)) is not None}
+                self._policies = revision, read
+            return self._policies[1]
 
     def remember(self, policy: ChunkPolicy) -> None:
         """Keep a policy by which single items are cut."""
@@ -144,8 +147,6 @@ class SqliteItemChunking:
         with self._library.transaction() as connection:
             values = (hashed, compact(asdict(policy)))
             connection.execute("INSERT OR IGNORE INTO chunk_policies VALUES (?,?)", values)
-        with self._lock:
-            self._policies = {**(self._policies or {}), hashed: policy}
 
     def forget_built(self, item_id: str) -> None:
         """Let every generation make an item's document anew before it serves: it is cut otherwise from now on."""

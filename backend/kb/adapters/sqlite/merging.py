@@ -9,15 +9,18 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from kb.adapters.sqlite.collection_merge import take_collections, take_saved_searches
 from kb.adapters.sqlite.connection import Library
 from kb.adapters.sqlite.failures import translated
+from kb.adapters.sqlite.json_text import compact
 from kb.adapters.sqlite.layering import render
 from kb.adapters.sqlite.withdrawal import log_text
 from kb.domain.backups import Difference, LibraryCounts, OwnFiles
+from kb.domain.generations import Recipe
 
 _COUNTS = """
 SELECT (SELECT count(*) FROM items WHERE deleted_at IS NULL), (SELECT count(*) FROM documents),
@@ -129,12 +132,21 @@ class _Merging:
         self._copy_in("chunks", "doc_id IN ({})", docs, {**under, "chunk_key": None})
         self._take_in_layers(item_ids, docs, chunkings)
         self._copy_in("item_chunking", "item_id IN ({})", item_ids)
+        self._take_in_policies()
         self._take_in_edges(item_ids)
         vectors = "text_hash IN (SELECT text_hash FROM chunks WHERE doc_id IN ({}))"
         self._copy_in("vectors", vectors, docs, {"model_key": models.__getitem__})
         self._connection.executemany(_AGAIN, [(doc,) for doc in known])
         log_text(self._connection, "remove", known)
         log_text(self._connection, "add", docs)
+
+    def _take_in_policies(self) -> None:
+        """Copy by which policies passages were cut; those of whole generations there are of single items here."""
+        known = self._view.execute("SELECT policy_hash, policy_json FROM chunk_policies").fetchall()
+        recipes = self._view.execute("SELECT recipe_json FROM generations WHERE recipe_json IS NOT NULL")
+        policies = [Recipe.from_json(json.loads(text)).policy for (text,) in recipes.fetchall()]
+        known += [(policy.hash(), compact(asdict(policy))) for policy in policies]
+        self._connection.executemany("INSERT OR IGNORE INTO chunk_policies VALUES (?,?)", known)
 
     def _take_in_layers(self, item_ids: Sequence[str], docs: Sequence[str], chunkings: Mapping[int, int]) -> None:
         """Copy what people changed in passages, and let the passages here say it."""

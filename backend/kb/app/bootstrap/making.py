@@ -141,13 +141,23 @@ class MakingParts(ProjectionParts):
         return document_maker(self.decoder, self.reader, ChunkPolicy(), None, self.settings.models.caption)
 
     def settle_chunking(self) -> None:
-        """Let the recipe say how the workspace wants files cut, once none is left that was cut as it said before."""
+        """Let the recipe say how the workspace wants files cut, once none is left that was cut as it said before.
+
+        Files that their own settings or a collection want cut so stay, and keep nobody waiting.
+        """
         recipe, wanted = self.serving.recipe, self.wanted.policy
         if recipe is None or recipe.policy.cuts_as(wanted):
             return
-        before = recipe.policy.hash()
-        if any(one.policy_hash == before for one in self.item_chunking.shown()):
+        before, store = recipe.policy.hash(), self.item_chunking
+        of_collections = {item_id: settings for item_id, (_, settings) in store.of_collections().items()}
+        meant = {
+            item_id
+            for item_id, settings in {**of_collections, **store.overrides()}.items()
+            if recipe.policy.with_settings(settings).cuts_as(recipe.policy)
+        }
+        if any(one.policy_hash == before and one.item_id not in meant for one in store.shown()):
             return
+        self.item_chunking.remember(recipe.policy)
         policy = recipe.policy.with_settings(wanted.settings)
         now = replace(recipe, policy=policy, chunker=chunker_version(policy))
         self.generations.set_recipe(self.serving.generation_id, now)

@@ -77,6 +77,25 @@ def test_links_are_read_once_and_lead_to_what_they_mean(ports: Ports, library: L
     assert read_links(links) == 0
 
 
+def test_links_of_a_version_shown_meanwhile_are_not_replaced_by_those_before(
+    ports: Ports, library: Library, links: SqliteLinks
+) -> None:
+    ports.publish(linked("a.md", "b"), linked("b.md"), linked("c.md"))
+    met = 0
+
+    def heed() -> None:
+        nonlocal met
+        met += 1
+        if met in {2, 3}:
+            ports.publish(linked("a.md", "c" if met == 2 else "b", text=f"Saved {met}."))
+            read_links(links)
+
+    read_links(links, heed=heed)
+    assert met > 2
+    assert edges_of(library) == [("item-a.md", "item-b.md", "wiki", "active")]
+    assert library.rows("SELECT 1 FROM links_waiting") == []
+
+
 def test_a_target_that_comes_later_is_found_without_reading_the_note_again(
     ports: Ports, library: Library, links: SqliteLinks
 ) -> None:
