@@ -170,7 +170,8 @@ def _add_gate(commands: typer.Typer) -> None:
         ] = None,
     ) -> Exit:
         """Say whether a run is good enough; 1 when it is not, with the questions that failed."""
-        from kb.app.requests import figures_of, request_of
+        from kb.app.eval_requests import figures_of
+        from kb.app.requests import request_of
         from kb.contract.comparing import EvalGateRequest
 
         request = request_of(
@@ -209,7 +210,8 @@ def _add_add(commands: typer.Typer) -> None:
         note: Annotated[str, typer.Option("--note", help="For whoever reads the suite.")] = "",
     ) -> Exit:
         """Add a golden query at the end of a suite; what is there stays as it is."""
-        from kb.app.requests import one_of, ranked, request_of
+        from kb.app.eval_requests import ranked
+        from kb.app.requests import one_of, request_of
         from kb.contract.search import FindRequest
         from kb.contract.suites import EvalAddRequest
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -77,32 +77,18 @@ def add_to(app: typer.Typer) -> None:
     ) -> Exit:
         """Find passages, best first."""
         from kb.app.named import search_named
-        from kb.app.requests import one_query, refuse_beside, request_of
-        from kb.contract.search import FindRequest
+        from kb.app.requests import one_query, refuse_beside
 
-        narrowing = {
-            "tag": tag, "lang": lang, "path": path, "type": types, "trust_min": trust_min, "collection": collection,
-            "after": after, "before": before, "rerank": rerank, "plain": plain, "mode": mode != "hybrid",
-        }  # fmt: skip
+        how = _How(tag, lang, path, types, trust_min, collection, after, before, rerank, plain, mode)
         if names:
-            refuse_beside("--names", saved=saved, forget=forget, save=save, why=why, explain=explain, **narrowing)
+            refuse_beside("--names", saved=saved, forget=forget, save=save, why=why, explain=explain, **how.given())
             with library(out, "kb search") as facade:
                 return show_names(out, facade, one_query(query, "query"), top_k)
         request = None
         if forget is not None or saved is not None:
-            refuse_beside("--saved" if forget is None else "--forget", words=query, **narrowing)
+            refuse_beside("--saved" if forget is None else "--forget", words=query, **how.given())
         else:
-            request = request_of(
-                FindRequest,
-                query=one_query(query, "query"),
-                mode=mode,
-                top_k=top_k,
-                filters=filters_of(tag, lang, path, types, trust_min, days=(after, before)),
-                collections=tuple(collection) if collection else None,
-                rerank=rerank,
-                explain=explain,
-                syntax="plain" if plain else "query",
-            )
+            request = how.asked(one_query(query, "query"), top_k, explain=explain)
         with library(out, "kb search") as facade:
             if is_about_kept(saved, forget):
                 return show_kept(out, facade, forget)
@@ -113,6 +99,45 @@ def add_to(app: typer.Typer) -> None:
             if why is not None:
                 return _show_why(out, facade, request, why)
             return _find(out, facade, request)
+
+
+class _How(NamedTuple):
+    """How a search is narrowed and ordered."""
+
+    tag: list[str] | None
+    lang: str | None
+    path: str | None
+    types: list[str] | None
+    trust_min: str | None
+    collection: list[str] | None
+    after: str | None
+    before: str | None
+    rerank: str | None
+    plain: bool
+    mode: str
+
+    def given(self) -> dict[str, object]:
+        """Return what was asked for by the names of the options."""
+        named = self._asdict()
+        return {**named, "type": named.pop("types"), "mode": self.mode != "hybrid"}
+
+    def asked(self, query: str, top_k: int | None, *, explain: bool) -> FindRequest:
+        """Return the search for some words."""
+        from kb.app.requests import request_of
+        from kb.contract.search import FindRequest
+
+        days = (self.after, self.before)
+        return request_of(
+            FindRequest,
+            query=query,
+            mode=self.mode,
+            top_k=top_k,
+            filters=filters_of(self.tag, self.lang, self.path, self.types, self.trust_min, days=days),
+            collections=tuple(self.collection) if self.collection else None,
+            rerank=self.rerank,
+            explain=explain,
+            syntax="plain" if self.plain else "query",
+        )
 
 
 def _find(out: Output, facade: Facade, request: FindRequest) -> Exit:

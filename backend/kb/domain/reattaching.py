@@ -23,6 +23,7 @@ _SHORT = 24
 _ANCHOR = 8
 _RUN = 12
 _HALF = 0.5
+_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class _Stream:
         best: tuple[int, float] | None = None
         place: tuple[int, int, int, int] | None = None
         total = max(1, len(self.letters))
-        for start in self._candidates(before, exact, after):
+        for start in self._candidates(before, exact, after, round(at * total)):
             end = start + len(exact)
             left = _alike_before(self.letters, start, before)
             right = _alike_after(self.letters, end, after)
@@ -198,16 +199,16 @@ class _Stream:
                 best, place = score, (start, end, left, right)
         return place
 
-    def _candidates(self, before: str, exact: str, after: str) -> set[int]:
+    def _candidates(self, before: str, exact: str, after: str, near: int) -> set[int]:
         """Return where `exact` may stand: a short one only beside letters that stood beside it."""
         if len(exact) >= _SHORT or not (before or after):
-            return set(_everywhere(self.letters, exact))
+            return set(_around(self.letters, exact, near))
         head, tail = before[-_ANCHOR:], after[:_ANCHOR]
         found: set[int] = set()
         if head:
-            found = {start + len(head) for start in _everywhere(self.letters, head + exact)}
+            found = {start + len(head) for start in _around(self.letters, head + exact, near)}
         if tail:
-            found |= set(_everywhere(self.letters, exact + tail))
+            found |= set(_around(self.letters, exact + tail, near))
         return found
 
     def _made(self, place: tuple[int, int, int, int], text: str, gone: str) -> Iterator[tuple[int, Change]]:
@@ -263,11 +264,20 @@ def _with_space(text: str, own: int, change: Change, gone: str) -> Change:
     return Change(start, end, change.text)
 
 
-def _everywhere(text: str, wanted: str) -> Iterator[int]:
-    at = text.find(wanted)
-    while at >= 0:
+def _around(text: str, wanted: str, near: int) -> Iterator[int]:
+    """Yield where a text holds another: at most so many places on each side of `near`, since some files repeat one."""
+    at = text.find(wanted, near)
+    for _ in range(_PLACES):
+        if at < 0:
+            break
         yield at
         at = text.find(wanted, at + 1)
+    at = text.rfind(wanted, 0, max(0, near + len(wanted) - 1))
+    for _ in range(_PLACES):
+        if at < 0:
+            break
+        yield at
+        at = text.rfind(wanted, 0, max(0, at + len(wanted) - 1))
 
 
 def _alike_before(text: str, end: int, wanted: str) -> int:

@@ -38,7 +38,7 @@ class FailedQuery:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """`queries`: what got worse since the baseline; without one, all that is wrong."""
+    """`queries`: what got worse or is not asked any more since the baseline; without one, all that is wrong."""
 
     passed: bool
     checks: tuple[Check, ...]
@@ -81,8 +81,9 @@ def gate(
             raise InvalidInput(f"the baseline has no figure {name!r}", hint="run both with or without --answers")
         wanted = base[name] + drop if name.startswith(_OF_TIME) else base[name] - drop
         checks.append(_check(name, run.metrics.get(name), round(wanted, DECIMALS), base[name]))
+    missing = () if against is None else _missing(against[1], against[2])
     named = _wrong(outcomes) if against is None else _worse(outcomes, against[1], against[2])
-    return GateResult(all(one.passed for one in checks), tuple(checks), named)
+    return GateResult(all(one.passed for one in checks) and not missing, tuple(checks), (*missing, *named))
 
 
 def _check(name: str, value: float | None, wanted: float, baseline: float | None) -> Check:
@@ -94,6 +95,12 @@ def _check(name: str, value: float | None, wanted: float, baseline: float | None
 
 def _wrong(outcomes: Sequence[QueryOutcome]) -> tuple[FailedQuery, ...]:
     return tuple(FailedQuery(one.query_id, one.query, why) for one in outcomes if (why := one.failure()))
+
+
+def _missing(before: Sequence[QueryOutcome], comparison: Comparison) -> tuple[FailedQuery, ...]:
+    """Return what the baseline asked and the run did not: leaving out what fails is no way to pass."""
+    gone = set(comparison.only_a)
+    return tuple(FailedQuery(one.query_id, one.query, "not asked any more") for one in before if one.query_id in gone)
 
 
 def _worse(

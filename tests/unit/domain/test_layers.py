@@ -19,7 +19,7 @@ from kb.domain.layers import (
     original_range,
     placed_again,
 )
-from kb.domain.reattaching import Passage, Reattached, reattach
+from kb.domain.reattaching import Passage, Reattached, _around, reattach
 from kb.domain.spans import LineSpan, PageSpan, Segment
 
 KETTLE = "The kettle boils at ninety degrees. It whistles when the water is hot enough."
@@ -214,3 +214,13 @@ def test_an_edit_is_never_in_a_text_twice_nor_dropped_unsaid(document: list[str]
     whole = Passage(1, " ".join(document))
     found = reattach([layer], [whole])
     assert "".join(said(found, whole)).count("Quagga") + len(found.lost) == 1
+
+
+def test_a_file_that_says_one_thing_ever_on_is_searched_at_a_bounded_number_of_places() -> None:
+    line = "thesamelinethatstandshereagain"
+    assert len(list(_around(line * 5_000, line, len(line) * 2_500))) <= 400
+    assert list(_around("abcabcabc", "abc", 4)) == [6, 3, 0]
+    layer = edit(line, line.replace("same", "only"), before=line * 9, after=line * 9, at=0.5)
+    document = [Passage(number, line) for number in range(5_000)]
+    document[2_500] = Passage(2_500, f"{line} now")
+    assert reattach([layer], document).attachments

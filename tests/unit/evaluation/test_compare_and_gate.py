@@ -143,3 +143,11 @@ def test_a_question_that_is_kept_reads_back_as_it_was() -> None:
     target = Target("chunk", chunk_id="c", uri="猫.txt#L1")
     one = outcome("q", (hit(1, "c", "猫.txt#L1"),), ((target, 1),), metrics={"mrr": 1.0})
     assert outcome_from_json(json.loads(json.dumps(outcome_to_json(one)))) == one
+
+
+def test_leaving_out_a_question_is_no_way_through_the_gate() -> None:
+    other = outcome("other", (), ((Target("doc", doc="a.md"), 1),))
+    compared = compare(A, A, [ranked(1), other], [other])
+    found = gate(A, [other], minimums={}, drops={}, against=(A, [ranked(1), other], compared))
+    assert not found.passed
+    assert [(one.query_id, one.why) for one in found.queries] == [("q", "not asked any more")]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
+import secrets
 from pathlib import Path
 
 from kb.domain.ids import id_from
+
+_log = logging.getLogger(__name__)
 
 
 class KnownDimensions:
@@ -25,17 +30,19 @@ class KnownDimensions:
         return found if type(found) is int and found > 0 else None
 
     def keep(self, base_url: str, model: str, dimensions: int) -> None:
-        """Remember what a server said.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Remember what a server said; where the file cannot be written the server is asked again next time."""
         known = self._all() | {_key(base_url, model): dimensions}
-        temporary = self._file.with_suffix(".new")
-        temporary.unlink(missing_ok=True)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-            json.dump(known, out)
-        temporary.replace(self._file)
+        # A name of its own: two searches may learn it at once.
+        temporary = self._file.with_name(f"{self._file.name}.{secrets.token_hex(4)}.new")
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                json.dump(known, out)
+            temporary.replace(self._file)
+        except OSError as error:
+            _log.warning("what a server said of its model is not kept: %s", error.strerror or error)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def _all(self) -> dict[str, object]:
         try:
