@@ -70,7 +70,8 @@ def _print_sources(out: Output, answer: Answer, now: Mapping[str, str]) -> None:
     out.line("─" * width())
     for source in answer.citations:
         changed = f"  ({now[source.marker]})" if source.marker and source.marker in now else ""
-        out.line(f"{source.marker} {typer.style(place_label(source.citation.uri), bold=True)}{changed}")
+        edited = "  (edited here: the file says it otherwise)" if source.edited else ""
+        out.line(f"{source.marker} {typer.style(place_label(source.citation.uri), bold=True)}{edited}{changed}")
         if source.quote:
             out.line(f"    {quoted(source.quote, width() - 4)}")
     out.line()

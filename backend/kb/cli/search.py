@@ -94,11 +94,10 @@ def add_to(app: typer.Typer) -> None:
                 return show_kept(out, facade, forget)
             if request is None:
                 request = search_named(facade, saved or "", top_k, explain=explain)
-            if save is not None:
+            ended = _find(out, facade, request) if why is None else _show_why(out, facade, request, why)
+            if save is not None:  # only now: a search that is refused is not kept
                 keep(facade, save, request, replaces=replace)
-            if why is not None:
-                return _show_why(out, facade, request, why)
-            return _find(out, facade, request)
+            return ended
 
 
 class _How(NamedTuple):
@@ -219,7 +218,8 @@ def _extent(response: RetrievalResponse) -> str:
 
 def _print_hit(out: Output, hit: SearchHit) -> None:
     relevance = hit.relevance if hit.relevance is not None else hit.score
-    out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place_label(hit.citation.uri), bold=True)}")
+    edited = "  (edited here: the file says it otherwise)" if hit.edited else ""
+    out.line(f"{hit.rank}. {relevance:.2f}  {typer.style(place_label(hit.citation.uri), bold=True)}{edited}")
     if hit.section_label:
         out.line(f"   {typer.style(hit.section_label, dim=True)}")
     ranges = _lines(hit, width() - 4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 
@@ -24,6 +24,8 @@ _EXACT = 1_000_000
 """Pairs of words that are compared exactly: about half a second; past it a stretch counts as replaced as a whole."""
 _APART = 4
 """Letters between two changes, from which on they are two: what is nearer is found again more surely as one."""
+_STAYS = 0.5
+"""Of the longer text at least so much must stay: less stays by chance."""
 
 
 class LayerKind(StrEnum):
@@ -88,7 +90,20 @@ def changes_between(source: str, new: str) -> tuple[Change, ...]:
             change = Change(found[-1].start, last, found[-1].text + between + change.text)
             found.pop()
         found.append(change)
-    return tuple(found)
+    return _as_one(source, found) if _is_rewritten(source, new, found) else tuple(found)
+
+
+def _is_rewritten(source: str, new: str, changes: Sequence[Change]) -> bool:
+    """Return whether so little stays that it stays by chance: words alike in what is another text."""
+    stays = len(source) - sum(change.end - change.start for change in changes)
+    return len(changes) > 1 and stays < _STAYS * max(len(source), len(new))
+
+
+def _as_one(source: str, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Return changes, and all between them, as one."""
+    start, end = changes[0].start, changes[-1].end
+    inside = [replace(change, start=change.start - start, end=change.end - start) for change in changes]
+    return (Change(start, end, applied(source[start:end], inside)),)
 
 
 def applied(text: str, changes: Iterable[Change]) -> str:

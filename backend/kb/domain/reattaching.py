@@ -162,9 +162,10 @@ class _Stream:
         ]
         if not missing:
             return attachments, ""
+        # Whole or not at all: half an edit in a text that was changed too says what nobody wrote.
         if missing == len(changes):
-            return attachments, "the text it changed does not stand in the file any more"
-        return attachments, f"{missing} of its {len(changes)} changes do not fit the file any more"
+            return [], "the text it changed does not stand in the file any more"
+        return [], f"{missing} of its {len(changes)} changes do not fit the file any more"
 
     def taken_out(self, layer: Layer) -> tuple[list[Attachment], str]:
         """Return the passages that say little else than what was taken out."""

@@ -22,6 +22,7 @@ from kb.ingest.report import IngestReport, Notice
 from kb.ingest.run_ports import IngestOptions
 from kb.jobs.runner import Finished, JobContext
 
+_LOST = 100
 _LINK_SECONDS = 5.0
 
 
@@ -114,6 +115,10 @@ class IngestHandler:
         found = [Notice("rebuild_pending", detail, "run `kb index build`; search goes on meanwhile")] if pending else []
         if looks and (waiting := ChunkingState(self._parts).waiting()):
             found.append(Notice("rebuild_pending", waiting, "run `kb chunking rebuild`; search goes on meanwhile"))
+        if looks and (lost := self._parts.layers.layers(limit=_LOST, lost=True).entries):
+            count = f"{len(lost)} or more" if len(lost) == _LOST else str(len(lost))
+            detail = f"{count} changes of passages do not fit their files any more and are kept, but not shown"
+            found.append(Notice("edits_lost", detail, "`kb chunks layers --lost` lists them"))
         missing = self._parts.wanted_model_problem if self._parts.model else None
         if missing is not None:
             found.append(Notice("model_missing", f"{missing.message}; the earlier one goes on serving", missing.hint))
