@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 
@@ -15,16 +16,11 @@ from kb.contract.jobs import Job, JobProgress
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], note: str, columns: int) -> str:
-    """Return what is drawn on a terminal for a run that is 40 files far."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(progress, "_FIRST_AFTER_S", -1.0)
-    far = JobProgress(stage="read", done=40, total=68, percent=23, note=note)
-    job = Job(
+def job_with(far: JobProgress, status: Literal["pending", "running"]) -> Job:
+    return Job(
         id="job-1",
         kind="ingest",
-        status="running",
+        status=status,
         progress=far,
         attempts=1,
         error=None,
@@ -32,6 +28,15 @@ def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], no
         updated_at=NOW,
         finished_at=None,
     )
+
+
+def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], note: str, columns: int) -> str:
+    """Return what is drawn on a terminal for a run that is 40 files far."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "_FIRST_AFTER_S", -1.0)
+    far = JobProgress(stage="read", done=40, total=68, percent=23, note=note)
+    job = job_with(far, "running")
     ProgressLine(Output()).show(job)
     return capsys.readouterr().err.removeprefix("\r\033[K")
 
@@ -62,15 +67,5 @@ def test_where_there_is_no_room_there_is_no_note(
 
 def test_a_job_that_has_not_begun_waits_for_the_one_before_it() -> None:
     waiting = JobProgress(stage="", done=0, total=0, percent=0)
-    job = Job(
-        id="job-1",
-        kind="ingest",
-        status="pending",
-        progress=waiting,
-        attempts=0,
-        error=None,
-        created_at=NOW,
-        updated_at=NOW,
-        finished_at=None,
-    )
+    job = job_with(waiting, "pending")
     assert progress.how_far(job) == "  0 %  waiting for the job before it"
